@@ -1,7 +1,7 @@
 """The script a careful user of DuckDB would write for the same job.
 
-``python -m benchmarks.out_of_core_peer IN OUT MEMORY SPILL`` characterises the list column ``tags`` of a
-Parquet file (counts, IRLbl, SCUMBLE by instance, by label and in all, with coefficients of
+``python -m benchmarks.out_of_core_peer IN OUT MEMORY SPILL`` characterises the list column ``tags``
+of a Parquet file (counts, IRLbl, SCUMBLE by instance, by label and in all, with coefficients of
 variation, and the labelsets) and writes REMEDIAL's result. It prints the numbers as JSON.
 """
 

@@ -57,7 +57,7 @@ for row in predictions.labels.toarray():
     print([name for name, is_predicted in zip(tickets.labels, row, strict=True) if is_predicted])
 
 # %%
-# The scores of the rows, and the threshold from which on each label is predicted.
+# The scores of the rows, and the decision threshold of each label.
 
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 scores = model.predict_proba(tickets.X)

@@ -4,7 +4,7 @@ A threshold for each label
 
 A model that ranks rows well may still never predict a rare label, because its scores rarely reach
 0.5. A threshold per label, chosen on out-of-sample scores, solves this. It needs only the scores,
-so any model of any library will do.
+so the model can be from any library.
 """
 
 # %%
@@ -33,7 +33,7 @@ for rule in ("fixed", "capped", "shrunken"):
 # F1 at every possible threshold, for tags from the rarest to the most frequent. With few positives
 # the observed curve is noisy. The rule shrinks it towards the mean curve of all tags, the more so
 # the fewer positives a tag has: the shrunken curve is smoother, and its maximum is a safer choice.
-# From a few dozen positives on, the two curves agree.
+# For labels with a few dozen positives or more, the two curves agree.
 
 figure = plt.figure(figsize=(9, 7.4), layout="constrained")
 plot_thresholds(threshold_curves(scores, tags), names=names, figure=figure)

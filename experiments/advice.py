@@ -81,7 +81,8 @@ def split(data, fold):
 def predict(data, fold):
     """Return the predictions of all candidates within the training set, and on the test set."""
     train, test = split(data, fold)
-    runner = CandidateRunner(data[train], SEED).try_all()
+    runner = CandidateRunner(data[train], SEED)
+    runner.run_all()
     arrays = {f"failed {name}": np.array(reason) for name, reason in runner.left_out}
     for name, inner in runner.candidate_predictions.items():
         started = time.perf_counter()
@@ -127,7 +128,10 @@ def evaluate_fold(name, data, fold, arrays):
     methods = [method for method in BY_NAME if f"inner {method}" in arrays]
     predictions = {
         method: CandidatePredictions(
-            BY_NAME[method], unpack(arrays[f"inner {method}"], training.Y.shape), None, 0
+            candidate=BY_NAME[method],
+            predictions=unpack(arrays[f"inner {method}"], training.Y.shape),
+            scores=None,
+            seconds=0,
         )
         for method in methods
     }
@@ -145,7 +149,7 @@ def evaluate_fold(name, data, fold, arrays):
                     "data": name,
                     "fold": fold,
                     "method": method,
-                    "advised": int(method == advice.chosen),
+                    "advised": int(method == advice.selected),
                     "metric": metric,
                     "inner": inner,
                     "low": low,

@@ -160,7 +160,9 @@ FILES = {
             sniff=sniff,
             read=read_dense_json,
             write=write_dense_json,
-            preserved_parts=frozenset({"labels never seen", "missing values", "rows without labels"}),
+            preserved_parts=frozenset(
+                {"labels never seen", "missing values", "rows without labels"}
+            ),
         )
         ''',
 }

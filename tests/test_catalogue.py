@@ -132,12 +132,16 @@ def test_a_second_name_is_a_second_entry():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("resampler", "remedial", MLROS), ParameterError, "Two entries want to be the resampler"),
+        (
+            ("resampler", "remedial", MLROS),
+            ParameterError,
+            "The resampler 'remedial' is registered twice",
+        ),
         (("resampler", "My.Own", MLROS), ParameterError, "in lower case, without dots"),
         (("resampler", "a+b", MLROS), ParameterError, "plus signs"),
         (("resampler", "own", MLkNN), ParameterTypeError, "it has no 'fit_resample'"),
-        (("resampler", "own", MLROS()), ParameterTypeError, "it is no class"),
-        (("metric", "own", len), ParameterTypeError, "is no metric: it has no 'function'"),
+        (("resampler", "own", MLROS()), ParameterTypeError, "it is not a class"),
+        (("metric", "own", len), ParameterTypeError, "is not a metric: it has no 'function'"),
         (
             ("sampler", "own", MLROS),
             ParameterError,
@@ -202,7 +206,7 @@ def test_a_dotted_name_is_imported(tmp_path, monkeypatch, capsys):
     [
         ("nonesuch.Mine", "There is no resampler 'nonesuch.Mine': No module named 'nonesuch'"),
         ("scumble.resample.Mine", "There is no resampler 'scumble.resample.Mine'"),
-        ("os.path", "is no resampler: it has no 'fit_resample'"),
+        ("os.path", "is not a resampler: it has no 'fit_resample'"),
         (".Mine", "There is no resampler '.Mine'"),
     ],
 )

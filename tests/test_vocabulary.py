@@ -19,6 +19,11 @@ PYTHON_FILES = sorted(
     path for folder in ("src", "examples", "tools") for path in (ROOT / folder).rglob("*.py")
 )
 KERNELS = sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in (".pyx", ".pxd"))
+SCRIPTS = sorted((ROOT / "src").rglob("*.js"))
+#: Style sheets and templates, which have texts but no names.
+TEMPLATES = sorted(
+    path for path in (ROOT / "src").rglob("*") if path.suffix in (".html", ".css", ".j2", ".typ")
+)
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.rst"), *(ROOT / "docs" / "guide").glob("*.rst")]
 )
@@ -26,6 +31,20 @@ PAGES = sorted(
 PAGES.remove(ROOT / "docs" / "guide" / "vocabulary.rst")
 #: A declared C variable, or an argument, of a kernel: its last word is the name.
 DECLARED_IN_KERNEL = re.compile(r"\b(?:cdef|cpdef|def)\b[^=#:]*?\b(\w+)\s*(?:=|$|\()", re.MULTILINE)
+#: What declares names in JavaScript: a name, or a list of names that may be in braces.
+DECLARED_IN_SCRIPT = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        r"\b(?:const|let|var|function|class)\s+(\w+)",
+        r"\bthis\.(\w+)\s*=[^=>]",
+        r"^[ ]+(?:async |get |set |static )*(\w+)\([^()]*\) \{",  # a method
+        r"\b(?:const|let|var)\s+([\[{][^;]*?[\]}])\s*(?:=|of\b)",  # const { name } = ...
+        r"\b(\w+)\s*=>",
+        r"\(((?:[^()]|\([^()]*\))*)\)\s*=>",  # (name) => ...
+        r"\bfunction\s*\w*\(((?:[^()]|\([^()]*\))*)\)",  # function f(name)
+        r"^[ ]+(?:async |get |set |static )*\w+\(((?:[^()]|\([^()]*\))*)\) \{",  # f(name) {
+    )
+)
 
 
 def defined_names(source):
@@ -41,6 +60,21 @@ def defined_names(source):
             yield node.lineno, node.name
         elif isinstance(node, ast.ExceptHandler) and node.name:
             yield node.lineno, node.name
+
+
+def names_in_script(source):
+    """Yield line and name of everything that JavaScript declares; keys of JSON are no names."""
+    source = re.sub(
+        r"/\*.*?\*/", lambda match: "\n" * match[0].count("\n"), source, flags=re.DOTALL
+    )
+    source = re.sub(r"(?<![:\w])//.*", "", source)
+    for declaration in DECLARED_IN_SCRIPT:
+        for match in declaration.finditer(source):
+            line = source.count("\n", 0, match.start()) + 1
+            without_keys = re.sub(r"\w+\s*:", "", match[1])
+            without_defaults = re.sub(r"=\s*[^,{}\[\]]+", "", without_keys)
+            for name in re.findall(r"[A-Za-z_]\w*", without_defaults):
+                yield line, name
 
 
 def names_to_replace(lines_and_names):
@@ -96,6 +130,18 @@ def test_kernels_use_the_words_of_the_field(path):
     assert phrases_to_replace(source) == []
 
 
+@pytest.mark.parametrize("path", SCRIPTS, ids=relative)
+def test_scripts_use_the_words_of_the_field(path):
+    source = path.read_text(encoding="utf-8")
+    assert names_to_replace([(1, path.stem), *names_in_script(source)]) == []
+    assert phrases_to_replace(source) == []
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=relative)
+def test_templates_use_the_words_of_the_field(path):
+    assert phrases_to_replace(path.read_text(encoding="utf-8")) == []
+
+
 @pytest.mark.parametrize("path", PAGES, ids=relative)
 def test_pages_use_the_words_of_the_field(path):
     assert phrases_to_replace(path.read_text(encoding="utf-8")) == []
@@ -118,6 +164,36 @@ def test_forbidden_words_are_reported_with_better_ones():
         "line 3: 'second look' -> stacking",
         "line 3: 'keeps company' -> co-occurs",
     ]
+
+
+def test_forbidden_words_are_reported_in_scripts():
+    source = (
+        "/* ask */ export function tell(wish, { at, kept: kept_rows }) {\n"
+        "  const { found, given: shown = 3 } = wish;  // told on the shelf\n"
+        "  for (const each of found) this.chosen = each.map((own, index) => own.place);\n"
+        "  let rows = found.filter(usual => usual !== null);\n"
+        "}\n"
+        "class Sheet {\n"
+        "  async judge(most = 3) { return this.whole === { what: most }; }\n"
+        "}\n"
+    )
+    reported = [
+        problem.partition(" ->")[0] for problem in names_to_replace(names_in_script(source))
+    ]
+    assert sorted(reported) == [
+        "line 1: at",
+        "line 1: tell",
+        "line 1: wish",
+        "line 2: found",
+        "line 2: shown",
+        "line 3: chosen",
+        "line 3: each",
+        "line 3: own",
+        "line 4: usual",
+        "line 7: judge",
+        "line 7: most",
+    ]
+    assert phrases_to_replace(source) == ["line 2: 'on the shelf' -> in the repository"]
 
 
 def test_the_vocabulary_does_not_contradict_itself():

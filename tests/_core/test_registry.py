@@ -15,7 +15,7 @@ def test_a_name_belongs_to_one_entry(monkeypatch):
 
     register("plot", "test entry", first)
     register("plot", "test entry", first)
-    with pytest.raises(ParameterError, match="Two entries want to be the plot 'test entry'"):
+    with pytest.raises(ParameterError, match="The plot 'test entry' is registered twice"):
         register("plot", "test entry", second)
     with pytest.raises(TypeError):
         registered_objects("plot")["other"] = second

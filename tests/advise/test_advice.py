@@ -10,7 +10,7 @@ import scumble
 from scumble import MultilabelDataset
 from scumble._core.errors import DataError, ParameterError, ParameterTypeError
 from scumble.advice import CANDIDATES, Advice, advise, candidates, diagnose
-from scumble.advice.advice import CandidateResult, _choose
+from scumble.advice.advice import CandidateResult, _select_method
 from scumble.advice.advice_text import python_lines, sentences
 from scumble.advice.candidates import (
     N_FOLDS,
@@ -39,9 +39,9 @@ def found(data):
 
 def test_all_candidates_are_judged_and_a_rare_label_classifier_is_advised(found):
     assert [one.candidate.name for one in found.results] == [c.name for c in CANDIDATES]
-    assert found.chosen in ("rare", "rare(quality=best)")
+    assert found.selected in ("rare", "rare(quality=best)")
     assert not found.left_out
-    assert found[found.chosen].gain.value > 0
+    assert found[found.selected].gain.value > 0
     assert found["br after remedial"].gain.value < 0
 
 
@@ -49,12 +49,12 @@ def test_one_seed_one_answer_for_any_number_of_threads(data, found):
     again = advise(data, budget=None, random_state=4, n_jobs=2)
     for one, other in zip(found.results, again.results, strict=True):
         assert one.expected == other.expected
-    assert again.chosen == found.chosen
+    assert again.selected == found.selected
 
 
 def test_rows_are_judged_by_models_that_have_not_seen_them(data):
     """Binary relevance on the same folds, one by one."""
-    tried = CandidateRunner(data, 9).try_one(BY_NAME["br"])
+    tried = CandidateRunner(data, 9).run(BY_NAME["br"])
     dealt = assign_folds(data.Y, N_FOLDS, np.random.default_rng([9, 1]))
     for fold in range(N_FOLDS):
         train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
@@ -91,7 +91,7 @@ def test_what_only_trees_can_learn_is_learnt():
     Y = np.c_[np.floor(8 * X[:, 0]) % 2 == 0, np.floor(8 * X[:, 0]) % 4 == 1]
     found = advise(MultilabelDataset(X, Y), budget=None, random_state=0)
     # In the blend of "best" the trees are measured to be the loudest: it is as good as they are.
-    assert found.chosen == "rare(quality=best)"
+    assert found.selected == "rare(quality=best)"
     assert found.expected["macro_f1"].value > 0.95 > 0.8 > found["rare"].expected["macro_f1"].value
     assert found["br"].expected["macro_f1"].value - found.expected["macro_f1"].value < 0.02
     assert not found.nothing_to_learn
@@ -106,17 +106,18 @@ def test_labels_on_all_rows_or_none_are_not_waited_for():
     data = MultilabelDataset(X, Y, labels=("always", "half", "never"))
     found = advise(data, random_state=0)
     wrong = " ".join(sentences(found)["What is wrong"])
-    assert "1 label is on every row, so that there is nothing to learn of it: always." in wrong
+    assert "1 label is present in every row, so there is nothing to learn: always." in wrong
     assert "1 label never occurs in this data: never." in wrong
     assert "Not learnt yet" not in wrong
 
     alone = advise(MultilabelDataset(X, Y[:, [1]]), random_state=0)  # no label is a rare one
-    assert sentences(alone)["How sure this is"][-1].startswith("More rows, or other features")
+    assert sentences(alone)["How sure this is"][-1].startswith("More rows or other features")
 
     fixed = advise(MultilabelDataset(X, Y[:, [0, 2]]), random_state=0)
     told = sentences(fixed)
     assert told["What helps here"] == [
-        "Nothing can be learnt from this data as it is: every label is on all rows or on none."
+        "Nothing can be learnt from this data as it is: every label is present in all rows or in "
+        "none."
     ]
     assert told["How sure this is"] == []  # no number is shown
 
@@ -125,28 +126,28 @@ def test_no_change_at_all_is_not_called_chance():
     advised = known_advice()
     same = replace(advised.results[0], gain=MetricEstimate(0.0, 0.0, 0.0))
     told = sentences(replace(advised, results=(same, *advised.results[1:])))["What helps here"]
-    assert "Untreated trees would give 0.400, 0.200 and 0.600; macro F1 stays." in told
+    assert "Untreated trees would give 0.400, 0.200 and 0.600; macro F1 does not change." in told
 
 
 def test_a_row_with_two_rare_labels_is_one_row():
     advised = known_advice()
     both = replace(advised.diagnosis, is_rare=np.array([False, True, True]))  # they meet on a row
     told = sentences(replace(advised, diagnosis=both))["How sure this is"]
-    assert "What is said of rare labels hangs on 11 rows that have one." in told
+    assert "The numbers for rare labels are based on only 11 rows with such a label." in told
 
 
 def test_where_nothing_can_be_learnt_no_brackets_are_spoken_of():
     advised = known_advice()
     told = sentences(replace(advised, learnable=advised.learnable & False))["How sure this is"]
     assert told[0] == (
-        "Every method was asked for rows that it had not seen. "
-        "A pattern too weak for 40 rows looks like chance."
+        "All methods were evaluated out of sample. "
+        "A pattern that is too weak for 40 rows cannot be distinguished from chance."
     )
     assert "brackets" not in " ".join(told)
 
 
 def test_what_is_trained_is_what_is_advised(data, found):
-    quality = "best" if "best" in found.chosen else "fast"
+    quality = "best" if "best" in found.selected else "fast"
     wanted = fit_dataset(RareLabelClassifier(quality), data, random_state=4)
     assert np.array_equal(found.train().predict_proba(data.X), wanted.predict_proba(data.X))
 
@@ -154,7 +155,7 @@ def test_what_is_trained_is_what_is_advised(data, found):
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.name)
 def test_the_suggested_lines_train_what_was_judged(data, candidate):
     """The Python lines are run, as a user would."""
-    advised = replace(known_advice(), chosen=candidate.name, results=(judged(candidate.name),))
+    advised = replace(known_advice(), selected=candidate.name, results=(judged(candidate.name),))
     lines = python_lines(advised)
     names: dict = {}
     exec("\n".join(lines[:-2]), names)
@@ -172,14 +173,14 @@ def test_the_default_is_left_only_for_a_clear_gain():
         return np.tile(rng.normal(mean, spread, (200, 1)), 3)
 
     fast, best = around(0.50), around(0.52)
-    assert _choose({"rare": fast, "br": around(0.3), "rare(quality=best)": best}) == (
+    assert _select_method({"rare": fast, "br": around(0.3), "rare(quality=best)": best}) == (
         "rare(quality=best)"
     )
-    assert _choose({"rare": fast, "rare(quality=best)": fast + 0.001}) == "rare"
-    assert _choose({"rare": fast, "br": fast + 0.01}) == "rare"
-    assert _choose({"rare": fast, "br": fast + 0.05}) == "br"
-    assert _choose({"rare": fast, "br": around(0.53, 0.2)}) == "rare"  # as likely by chance
-    assert _choose({"br": fast}) == "br"
+    assert _select_method({"rare": fast, "rare(quality=best)": fast + 0.001}) == "rare"
+    assert _select_method({"rare": fast, "br": fast + 0.01}) == "rare"
+    assert _select_method({"rare": fast, "br": fast + 0.05}) == "br"
+    assert _select_method({"rare": fast, "br": around(0.53, 0.2)}) == "rare"  # as likely by chance
+    assert _select_method({"br": fast}) == "br"
 
 
 def test_a_small_budget_shortens_the_list_and_names_what_is_missing(data, monkeypatch):
@@ -190,7 +191,7 @@ def test_a_small_budget_shortens_the_list_and_names_what_is_missing(data, monkey
     assert judged == [c.name for c in CANDIDATES][: len(judged)]
     assert len(judged) < len(CANDIDATES)
     assert [name for name, _ in found.left_out] == [c.name for c in CANDIDATES][len(judged) :]
-    assert f"Not judged: {found.left_out[0][0]}" in str(found)
+    assert f"Not evaluated: {found.left_out[0][0]}" in str(found)
 
 
 def test_a_method_that_turns_out_too_long_is_given_up_after_a_fold(data, monkeypatch):
@@ -209,27 +210,27 @@ def test_a_method_that_turns_out_too_long_is_given_up_after_a_fold(data, monkeyp
 
 
 def test_an_interruption_gives_what_is_known_so_far(data, monkeypatch):
-    asked, try_one = [], CandidateRunner.try_one
+    asked, run = [], CandidateRunner.run
 
     def try_some(results, candidate):
         asked.append(candidate.name)
         if len(asked) == 4:
             raise KeyboardInterrupt
-        return try_one(results, candidate)
+        return run(results, candidate)
 
-    monkeypatch.setattr(CandidateRunner, "try_one", try_some)
+    monkeypatch.setattr(CandidateRunner, "run", try_some)
     found = advise(data, random_state=4)
     assert [one.candidate.name for one in found.results] == asked[:3]
     assert found.interrupted
-    assert "stopped before all methods were judged" in str(found)
+    assert "stopped before all methods were evaluated" in str(found)
 
     def stop_when_guessing(results, candidate):
         if candidate.name == "br with thresholds":
             raise KeyboardInterrupt
         return 0.0
 
-    monkeypatch.setattr(CandidateRunner, "try_one", try_one)
-    monkeypatch.setattr(CandidateRunner, "_guess_seconds", stop_when_guessing)
+    monkeypatch.setattr(CandidateRunner, "run", run)
+    monkeypatch.setattr(CandidateRunner, "_estimate_seconds", stop_when_guessing)
     found = advise(data, random_state=4)
     assert [one.candidate.name for one in found.results] == ["rare", "br"]
     assert found.interrupted
@@ -237,7 +238,7 @@ def test_an_interruption_gives_what_is_known_so_far(data, monkeypatch):
     def stop_at_once(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CandidateRunner, "try_one", stop_at_once)
+    monkeypatch.setattr(CandidateRunner, "run", stop_at_once)
     with pytest.raises(KeyboardInterrupt):
         advise(data, random_state=4)
 
@@ -252,14 +253,14 @@ def test_missing_values_leave_out_what_cannot_cope(data):
 
 
 def test_the_advised_model_and_what_to_expect_of_it(found):
-    assert found.model.quality == ("best" if "best" in found.chosen else "fast")
+    assert found.model.quality == ("best" if "best" in found.selected else "fast")
     assert not hasattr(found.model, "thresholds_")
-    assert found.expected["macro_f1"] == found[found.chosen].expected["macro_f1"]
+    assert found.expected["macro_f1"] == found[found.selected].expected["macro_f1"]
 
 
 def test_the_room_itself_can_be_called(data, found):
     assert isinstance(scumble.advise(data, budget=None, random_state=4), Advice)
-    with pytest.raises(ParameterError, match="'ecc' was not judged"):
+    with pytest.raises(ParameterError, match="'ecc' was not evaluated"):
         found["ecc"]
 
 
@@ -267,8 +268,8 @@ def test_the_room_itself_can_be_called(data, found):
     ("given", "options", "error", "text"),
     [
         ([[1]], {}, ParameterTypeError, "advise takes a MultilabelDataset"),
-        (None, {"budget": 0}, ParameterError, "more than 0"),
-        (None, {"budget": "2m"}, ParameterError, "must be seconds"),
+        (None, {"budget": 0}, ParameterError, "positive number of seconds"),
+        (None, {"budget": "2m"}, ParameterError, "must be a positive number of seconds"),
         (None, {"random_state": -1}, ParameterError, "negative"),
     ],
 )
@@ -324,7 +325,7 @@ def known_advice():
             judged("br with thresholds", 0.45, 0.05, [1.0, 0.3, 0.0]),
             judged("br after remedial", 0.2, -0.2, [0.6, 0.0, 0.0]),
         ),
-        chosen="rare",
+        selected="rare",
         learnable=np.array([True, True, False]),
         left_out=(("br after mlros", "it would take about 90 s"),),
         rows_needed=11,

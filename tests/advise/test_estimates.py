@@ -39,7 +39,7 @@ def test_values_of_parts_are_those_of_evaluate(seed):
     draws = RowSubsamples(truth, is_rare, seed)
     values = draws.values(told)
     assert values.shape == (200, 3)
-    parts = np.concatenate(list(draws._parts()))
+    parts = np.concatenate(list(draws._row_indicators()))
     assert (parts.sum(axis=1) == 20).all()
     for at in (0, 99, 199):
         rows = np.flatnonzero(parts[at])
@@ -89,7 +89,12 @@ def test_rank_sums_agree_with_scipy():
     ).pvalue
     # One label alone is called learnable exactly where its p-value is below the risk.
     for risk, expected in ((p * 1.2, True), (p * 0.8, False)):
-        found = learnable_labels([score[:, None]], sparse.csr_array(y[:, None]), risk=risk, doubt=1)
+        found = learnable_labels(
+            [score[:, None]],
+            sparse.csr_array(y[:, None]),
+            max_false_discovery_rate=risk,
+            max_overall_p_value=1,
+        )
         assert found.tolist() == [expected]
 
 

@@ -13,7 +13,7 @@ from scumble.advice.evidence import (
     INTERVAL_COVERAGE,
     REMEDIAL_METHOD,
     UNTREATED,
-    measured,
+    dataset_evidence,
     method_evidence,
     remedial_harm_sentence,
     treatment_sentences,
@@ -36,7 +36,11 @@ def test_what_the_package_tells_is_what_was_measured(rows):
     for row in rows:
         if row["metric"] == "macro_f1":
             found[row["data"], row["method"]].append(float(row["outer"]))
-    told = {(data, method): f1 for data, (_, by) in measured().items() for method, f1 in by.items()}
+    told = {
+        (data, method): f1
+        for data, (_, by) in dataset_evidence().items()
+        for method, f1 in by.items()
+    }
     assert told == pytest.approx({key: np.mean(v) for key, v in found.items()}, abs=1e-4)
     assert {method for _, method in told} == {candidate.name for candidate in CANDIDATES}
 
@@ -55,7 +59,7 @@ def test_the_share_of_intervals_that_hold_is_the_measured_one(rows):
 def test_a_record_by_hand(concurrent):
     changes = [
         f1[REMEDIAL_METHOD] - f1[UNTREATED]
-        for scumble, f1 in measured().values()
+        for scumble, f1 in dataset_evidence().values()
         if concurrent is None or (scumble > 0.1) is concurrent
     ]
     found = method_evidence(REMEDIAL_METHOD, concurrent=concurrent)
@@ -82,9 +86,9 @@ def test_report_and_advice_name_the_same_reason_for_the_harm():
     said = treatment_sentences(0.4)[1], treatment_sentences(0.15)[1], remedial_harm_sentence(-0.1)
     for sentence in said:
         assert sentence.endswith(
-            "an equal twin without the label, and most rows of rare labels are split."
+            "an identical copy without the rare label, and it splits most rows with rare labels."
         )
-    assert "twin" not in treatment_sentences(0.01)[1]  # there is hardly a row to split
+    assert "identical copy" not in treatment_sentences(0.01)[1]  # there is hardly a row to split
 
 
 def test_a_suggested_command_names_the_files_and_options_of_the_user():

@@ -78,7 +78,7 @@ def test_ctrl_c_gives_what_is_known_so_far(file):
     command = [sys.executable, "-c", textwrap.dedent(script)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "It was stopped before all methods were judged." in done.stdout
+    assert "The evaluation was stopped before all methods were evaluated." in done.stdout
     table = done.stdout.partition("method (* advised)")[2].partition("What does not")[0]
     judged = {re.split(r"  +| \*", line)[0] for line in table.splitlines()[1:] if line.strip()}
     assert judged == {"rare", "br", "br with thresholds", "rare(quality=best)"}

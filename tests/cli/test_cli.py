@@ -172,7 +172,7 @@ def test_one_column_can_be_chosen_by_its_number(capsys, tmp_path):
 def test_a_choice_of_no_labels_is_a_mistake(capsys, tmp_path, choice):
     (tmp_path / "t.csv").write_text("size,war\n1.5,1\n")
     _, err = run(capsys, "summary", tmp_path / "t.csv", "--labels", choice, code=2)
-    assert "chooses no label" in err
+    assert "selects no label" in err
 
 
 def test_labels_of_a_set_on_the_shelf_can_be_chosen_too(capsys, monkeypatch, datasets):
@@ -200,7 +200,7 @@ def test_ctrl_c_says_so(capsys, monkeypatch, small):
 
     monkeypatch.setattr("scumble.data.read", interrupted)
     _, err = run(capsys, "summary", small, code=130)
-    assert err == "stopped: interrupted; nothing half-written is left behind.\n"
+    assert err == "stopped: interrupted; no partly written file is left behind.\n"
 
 
 def test_options_of_the_reader_can_be_given(capsys, tmp_path):

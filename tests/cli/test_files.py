@@ -12,11 +12,7 @@ import pytest
 from typer.main import get_command
 
 from scumble.cli.files import (
-    READS,
-    READS_DATA,
-    WRITES,
-    WRITES_DATA,
-    WRITES_PARTS,
+    FileRole,
     _resolve_data_files,
     find_file_parameters,
 )
@@ -35,7 +31,7 @@ datasets = ["films.arff"]
 classifiers = ["br"]
 """
 DATA = ("films.arff", "films.xml")
-OUTPUTS = (WRITES, WRITES_DATA, WRITES_PARTS)
+OUTPUTS = (FileRole.WRITES, FileRole.WRITES_DATA, FileRole.WRITES_PARTS)
 
 #: For each command that writes: a call for each parameter that names what is written, and what
 #: must not be named there. A new command that writes fails the test until it stands here.
@@ -165,9 +161,9 @@ def test_every_data_set_that_is_read_is_marked():
     for name, command in COMMANDS.items():
         for parameter in command.params:
             if parameter.name == "data" and name != "gui":
-                assert marks_of(name)["data"][0] is READS_DATA, name
+                assert marks_of(name)["data"][0] is FileRole.READS_DATA, name
             elif parameter.name == "labels":
-                assert name == "gui" or marks_of(name)["labels"][0] is READS, name
+                assert name == "gui" or marks_of(name)["labels"][0] is FileRole.READS, name
 
 
 @pytest.mark.parametrize("spelling", ["plain", "detour", "absolute", "link", "hard link"])
@@ -185,7 +181,7 @@ def test_no_output_may_be_an_input_or_belong_to_one(capsys, folder, call, kept, 
     before = checksums(folder)
     err = refused(capsys, call.format(out=out))
     assert checksums(folder) == before
-    if not (call.startswith("experiment run") and kept in DATA):  # refused as it is no store
+    if not (call.startswith("experiment run") and kept in DATA):  # refused as it is not a store
         assert "would be lost" in err
 
 
@@ -356,7 +352,7 @@ def test_standard_input_is_one_file(capsys, folder):
     with pytest.raises(SystemExit) as stopped:
         main(["score", "-", "-"])
     assert stopped.value.code == 2
-    assert "standard input, stands for several files" in capsys.readouterr().err
+    assert "standard input, is named for several files" in capsys.readouterr().err
 
 
 def test_a_dash_among_labels_is_a_word(capsys, folder, monkeypatch):

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from scumble.cli.console import OPTION_SUGGESTIONS, translate_to_options
 from scumble.cli.main import main
+from scumble.cli.messages import OPTION_SUGGESTIONS, translate_to_options
 from scumble.learn import MLkNN, save
 from tests.cli.test_files import COMMANDS, checksums, fill
 
@@ -29,7 +29,7 @@ summary films.arff --format csvv | Did you mean 'csv'
 summary films.arff --labels war,lvoe | --labels ... names the label 'lvoe'
 summary films.arff --labels war,lvoe | Did you mean 'love'
 summary films.arff --labels 99 | only 3 columns
-summary films.arff --labels 0 | --labels '0' chooses no label
+summary films.arff --labels 0 | --labels '0' selects no label
 summary films.arff --labels nofile.xml | nofile.xml: no such file
 summary films.arff --option colour=red | no option 'colour'
 summary films.arff --option colour | must be name=value
@@ -55,7 +55,7 @@ plot films.arff | '--output'
 plot films.arff -o a.gif | must end in .svg
 plot films.arff -o a.svg -k chrod | Did you mean 'chord'
 plot films.arff -o a.svg -k labels --draw wra | Did you mean 'war'
-plot films.arff -o a.svg -k labelsets --draw war | --draw chooses labels
+plot films.arff -o a.svg -k labelsets --draw war | --draw selects labels
 plot films.arff -o a.svg -r remidial | Did you mean 'remedial'
 plot films.arff -o a.svg --dpi 5 | '--dpi'
 remedial films.arff | --output
@@ -104,11 +104,11 @@ train films.arff -o m -c ecc --param order=random | Here it is 'random_state'
 train films.arff -o m -c cc --param order=random | Chains in random orders are 'ecc'
 train films.arff -o m -c sklearn.svm.SVCC | no attribute 'SVCC'
 train films.arff -o m -c br -r mlros --resample-param sampling_strategy=1 | Here it is 'percent'
-train films.arff -o m -c br,cc | --classifier names one here
+train films.arff -o m -c br,cc | --classifier takes one name here
 train nofile.arff -o m -c br | no such file
 train films.arff -o nodir/m -c br | the folder nodir does not exist
 predict nofile films.arff -o p.csv | no such file
-predict films.arff more.csv -o p.csv | no model of scumble
+predict films.arff more.csv -o p.csv | not a model of scumble
 predict good.model films.arff -o p.xls | written as .csv
 predict good.model films.arff -o p.csv --to csv | needs --whole
 predict good.model films.arff -o p.csv --option name=red | no option 'name'
@@ -127,15 +127,15 @@ evaluate films.arff -c br --groups minorty | Did you mean 'minority'
 evaluate films.arff -c br --folds 2 --undefined zero | --undefined must be
 evaluate films.arff -c br --folds 2 --ties wurst | Did you mean 'worst'
 evaluate films.arff -c br -r remidial | Did you mean 'remedial'
-compare films.arff -c br,br | stands twice
-compare films.arff -c br,,cc | names with commas
+compare films.arff -c br,br | named twice
+compare films.arff -c br,,cc | names separated by commas
 compare films.arff -c br,rera | Did you mean 'rare'
 compare films.arff --test nofile.arff | no such file
 advise films.arff --budget soon | --budget must be a time
 convert films.arff -o films.arff.gz | such as --to meka
 convert films.arff -o a.arff --to weka | Did you mean 'meka'
 convert films.arff -o a | name the format with --to
-convert films.arff a.csv -o b.csv | stands twice
+convert films.arff a.csv -o b.csv | named twice
 gui nofile.arff --no-browser --port 0 | no such file
 gui --port 99999999 | '--port'
 data get yaest | Did you mean 'yeast'
@@ -154,7 +154,7 @@ experiment table results.db -m macrof1 | No finished cell
 experiment compare results.db | '--against'
 experiment ranks nofile.db | no such store
 experiment status nofile.db | no such store
-experiment status films.arff | no store of results
+experiment status films.arff | not a store of results
 experiment export results.db -o a.doc | Expected one of .csv
 paper run imbalanc -s r.db | Did you mean 'imbalance'
 paper plan imbalanc | Did you mean 'imbalance'

@@ -35,8 +35,8 @@ def test_before_and_after(capsys, tmp_path):
     [
         (["-k", "pie", "-o", "a.svg"], "no plot 'pie'"),
         (["-o", "a.gif"], "must end in .svg, .pdf, .png"),
-        (["-k", "CH", "--draw", "a", "-o", "a.svg"], "--draw chooses labels"),
-        (["-k", "CH", "--top", "3", "-o", "a.svg"], "--top has no meaning"),
+        (["-k", "CH", "--draw", "a", "-o", "a.svg"], "--draw selects labels"),
+        (["-k", "CH", "--top", "3", "-o", "a.svg"], "does not support --top"),
         (["--draw", "nonesuch", "-o", "a.svg"], "no label 'nonesuch'"),
         (["-r", "nonesuch", "-o", "a.svg"], "nonesuch"),
     ],

@@ -192,7 +192,7 @@ def test_minority_labels_are_shown_where_the_training_part_is_known(capsys, fold
         ("sure.csv test.arff --scores sure.csv", "sure.csv holds scores, as sure.csv does"),
         ("words.csv test.arff", "column 'y0' holds texts"),
         ("ones.csv test.arff -m minority.macro_f1", "it needs --training"),
-        ("ones.csv test.arff -m one_error", "it needs predictions or scores that it judges"),
+        ("ones.csv test.arff -m one_error", "it needs predictions or scores that it evaluates"),
         ("ones.csv test.arff -m macro_f9", "no metric 'macro_f9'"),
         ("ones.csv test.arff --training other.csv", "training part must have the labels of Y, 5"),
         ("war.csv named.csv --training love.csv", "love.csv lacks the label 'war' of named.csv"),

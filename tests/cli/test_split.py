@@ -61,7 +61,10 @@ def test_what_is_said(capsys, folder):
     )
     (folder / "r.arff").write_text(rare)
     out, _ = run(capsys, "split", "r.arff", "--labels", "-4", "-o", "r.csv", "--seed", 0)
-    assert "2 of 4 labels are in both; 1 have one instance or none; others meet" in out
+    assert (
+        "2 of 4 labels are in both; 1 have one instance or none; others share all their instances"
+        in out
+    )
 
 
 def test_the_parts_go_on_to_evaluate(capsys, folder):
@@ -88,7 +91,7 @@ def test_no_part_may_be_the_input_or_belong_to_it(capsys, folder, out):
     before = checksums(folder)
     err = refused(capsys, f"split films-test.arff -o {out.format(folder=folder.name)}")
     assert "films-test.arff" in err
-    assert "would be lost. Name another to write as --output" in err
+    assert "would be lost. Name another file for --output" in err
     assert checksums(folder) == before
 
 

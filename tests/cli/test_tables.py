@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import scumble
-from scumble.cli.inputs import TABLE_OPTIONS
-from scumble.cli.main import COMMAND_MODULES, _build
+from scumble.cli.main import COMMAND_MODULES, load_command
+from scumble.cli.options import TABLE_OPTIONS
 from tests.cli.test_cli import run
 from tests.learn.test_texts import new_rows, ticket_frame
 
@@ -62,7 +62,7 @@ def the_tickets():
 def test_every_command_that_reads_has_the_options():
     reading = set()
     for name in COMMAND_MODULES:
-        command = _build(name)
+        command = load_command(name)
         for one in getattr(command, "commands", {"": command}).values():
             known = {parameter.name for parameter in one.params}
             assert ("option" in known) == ("ignore" in known), name

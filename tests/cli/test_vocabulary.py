@@ -36,7 +36,7 @@ FILTERS = {
 JUDGING = {"thresholds", "evaluate", "score", "compare", *FILTERS - {"experiment run"}}
 #: What the words before the colon of a help text must be, for the options named everywhere.
 SPELLINGS = {
-    "--output": ("-o", "Where to write"),
+    "--output": ("-o", "Output"),
     "--resample": ("-r", "Resampling"),
     "--classifier": ("-c", "Classifier"),
     "--metric": ("-m", "Metric"),
@@ -137,7 +137,7 @@ def test_out_and_its_option_are_the_same(capsys, films, call):
     assert "b.arff" in out or call.startswith("re")
     assert (films / "a.arff").read_text() == (films / "b.arff").read_text()
     _, err = run(capsys, *call.format("a.arff -o c.arff").split(), code=2)
-    assert err == "error: Where to write stands twice: a.arff, and --output c.arff.\n"
+    assert err == "error: The output is named twice: a.arff, and --output c.arff.\n"
     _, err = run(capsys, *call.format("").split(), code=2)
     assert "--output" in err
 
@@ -208,9 +208,9 @@ def test_parameters_in_brackets_are_parameters(capsys, films):
 
 def test_one_is_one(capsys, films):
     _, err = run(capsys, *"train films.arff -o m -c br,cc".split(), code=2)
-    assert err == "error: --classifier names one here. Got 2 instead: br, cc.\n"
+    assert err == "error: --classifier takes one name here. Got 2 instead: br, cc.\n"
     _, err = run(capsys, *"evaluate films.arff -c br -r mlros -r remedial".split(), code=2)
-    assert err == "error: --resample names one here. Got 2 instead: mlros, remedial.\n"
+    assert err == "error: --resample takes one name here. Got 2 instead: mlros, remedial.\n"
 
 
 def test_top_0_shows_all(capsys, films):

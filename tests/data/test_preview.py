@@ -171,7 +171,7 @@ def test_compressed_tables(look):
         ("a,a\n1,0\n", "line 1, value 2: two columns are called 'a'"),
         ("a,b\n1\n", "line 2: expected 2 values as in the first row, found 1"),
         (" \n", "the file is empty"),
-        (bytes(range(256)) * 9, "this is no text: there is a byte 0x00 in it"),
+        (bytes(range(256)) * 9, "this is not text: there is a byte 0x00 in it"),
         ('a,b\n"1,0\n', "a quote opened in this row is never closed"),
     ],
 )

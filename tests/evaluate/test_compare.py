@@ -213,7 +213,7 @@ def test_losses_are_better_where_they_are_smaller(data):
     [
         ({"classifiers": "br"}, ParameterError, "must be a list with at least one entry"),
         ({"classifiers": []}, ParameterError, "must be a list"),
-        ({"classifiers": ["br", "br"]}, ParameterError, "stands twice"),
+        ({"classifiers": ["br", "br"]}, ParameterError, "occurs twice"),
         ({"metrics": ["pooled.macro_f1"]}, ParameterError, "one value of all folds"),
         ({"metrics": ["macro_f2"]}, ParameterError, "There is no metric"),
         ({"metrics": []}, ParameterError, "at least one metric"),

@@ -111,7 +111,9 @@ def test_with_unknown_labels_pairs_vote_as_if_nothing_had_been_split():
     known, plain = arms.KnownCLR().fit(X, Y), CalibratedLabelRanking().fit(X, Y)
     n_pairs = len(plain.pairs_)
     assert known.pairs_.tolist() == plain.pairs_.tolist()
-    answers = [model.models_.ask(X)[:, : 2 * n_pairs].tolist() for model in (known, plain)]
+    answers = [
+        model.models_.predict_proba(X)[:, : 2 * n_pairs].tolist() for model in (known, plain)
+    ]
     assert answers[0] == answers[1]
 
 

@@ -173,7 +173,7 @@ def test_a_store_from_a_newer_version_is_refused_and_left_alone(path):
 
 def test_other_files_are_refused(path, tmp_path):
     path.write_text("this is a letter, not a database, and it is long enough to be read" * 20)
-    with pytest.raises(StoreError, match="no store of results"):
+    with pytest.raises(StoreError, match="not a store of results"):
         Store(path)
     foreign = tmp_path / "foreign.db"
     with sqlite3.connect(foreign) as other:

@@ -208,7 +208,7 @@ def test_the_chord_follows_the_labels_that_are_picked(page, base, data):
     arcs.first.wait_for(state="attached")
     playwright.expect(arcs).to_have_count(24, timeout=PATIENCE)
     page.get_by_role("button", name="None").click()
-    page.wait_for_selector("text=Pick labels in the table.")
+    page.wait_for_selector("text=Select labels in the table.")
     page.get_by_label("Search labels").fill("telnet")
     page.wait_for_selector("text=1 of 431 labels")  # the search draws all boxes anew
     page.get_by_role("checkbox", name="Draw protocol::telnet").check()
@@ -236,25 +236,25 @@ def test_the_chord_follows_the_labels_that_are_picked(page, base, data):
 def test_a_click_on_a_label_brings_its_partners(page, base, data):
     visit(page, base, "/d/debtags/labels?q=telnet")
     page.get_by_role("link", name="protocol::telnet").click()
-    page.wait_for_selector("h2 >> text=Partners of protocol::telnet")
+    page.wait_for_selector("h2 >> text=Labels co-occurring with protocol::telnet")
     label = data.labels.index("protocol::telnet")
     assert page.url == f"{base}/d/debtags/concurrence?label={label}"
     playwright.expect(page.locator(".chord-arc")).to_have_count(
         16, timeout=PATIENCE
     )  # and no ring of one
-    partners = page.get_by_role("region", name="Partners of the label")
+    partners = page.get_by_role("region", name="Co-occurring labels")
     rows = partners.locator("tbody tr")
     assert rows.first.inner_text().split() == ["role::program", "4", "80.0", "%", "1,965", "1.285"]
     rows.first.get_by_role("link").click()  # and so on, from label to label
-    page.wait_for_selector("h2 >> text=Partners of role::program")
+    page.wait_for_selector("h2 >> text=Labels co-occurring with role::program")
     page.locator(f".chord-arc[data-label='{data.labels.index('devel::library')}']").focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("h2 >> text=Partners of devel::library")
+    page.wait_for_selector("h2 >> text=Labels co-occurring with devel::library")
     page.reload()
-    page.wait_for_selector("h2 >> text=Partners of devel::library")
+    page.wait_for_selector("h2 >> text=Labels co-occurring with devel::library")
     visit(page, base, "/d/debtags/overview")
     page.locator(".difficult a").first.click()
-    page.wait_for_selector("h2 >> text=Partners of protocol::telnet")
+    page.wait_for_selector("h2 >> text=Labels co-occurring with protocol::telnet")
 
 
 def test_every_chart_can_be_saved(open_page, base):
@@ -264,9 +264,9 @@ def test_every_chart_can_be_saved(open_page, base):
     playwright.expect(page.get_by_role("button", name="Save SVG")).to_have_count(
         charts, timeout=PATIENCE
     )
-    button = page.get_by_role("button", name="Save SVG: Rare and in company")
+    button = page.get_by_role("button", name="Save SVG: Imbalance and concurrence")
     filename, path = saved(page, button.click)
-    assert filename == "debtags-rare-and-in-company.svg"
+    assert filename == "debtags-imbalance-and-concurrence.svg"
     text = path.read_text()
     assert "protocol::telnet" in text
     assert 'fill="rgb(169, 76, 22)"' in text  # the colours of a light page, and no style sheet
@@ -278,7 +278,7 @@ def test_every_chart_can_be_saved(open_page, base):
 
 def test_labels_and_attributes_as_pictures(page, base, data, summary):
     visit(page, base, "/d/debtags/labels?sort=count")
-    page.get_by_text("As a picture").click()
+    page.get_by_text("Show as chart").click()
     chart = page.get_by_role("img", name="Labels by count")
     most = int(summary.labels.count.argmax())
     first = f"{data.labels[most]}: {summary.labels.count[most]:,}"
@@ -287,14 +287,14 @@ def test_labels_and_attributes_as_pictures(page, base, data, summary):
     told = "Labels by count. protocol::telnet: 5"
     playwright.expect(chart).to_have_attribute("aria-label", told, timeout=PATIENCE)
     visit(page, base, "/d/debtags/labelsets")
-    page.get_by_text("As a picture").click()
+    page.get_by_text("Show as chart").click()
     sets = page.get_by_role("img", name="Labelsets by count").get_attribute("aria-label")
     assert f": {summary.max_labelset_count:,};" in sets
     visit(page, base, "/d/debtags/attributes")
     page.get_by_role("button", name=data.feature_names[3], exact=True).click()
     page.get_by_role("img", name=f"Values of {data.feature_names[3]}").wait_for()
     visit(page, base, "/d/debtags/concurrence")
-    page.get_by_text("As a heat map").click()
+    page.get_by_text("Show as heat map").click()
     shares = page.locator(".heat .share")
     playwright.expect(shares).to_have_count(24 * 23, timeout=PATIENCE)
     assert page.get_by_role("button", name="Save SVG: Heat map").is_visible()
@@ -313,11 +313,11 @@ def test_help_is_opened_by_keyboard_and_by_touch(open_page, base):
     visit(page, base, "/d/debtags/treat")
     page.locator(".field summary").first.focus()
     page.keyboard.press("Space")
-    page.wait_for_selector("text=How often to repeat it")
+    page.wait_for_selector("text=Number of passes")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     visit(page, base, "/d/debtags/labels")
     page.locator(".tools summary").tap()
-    page.wait_for_selector("text=drowns in the company of frequent ones")
+    page.wait_for_selector("text=mostly occurs together with frequent labels")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     hidden = "[...document.querySelectorAll('[title]')].filter((it) => !it.closest('svg')).length"
     assert page.evaluate(hidden) == 0  # nothing that only a mouse can read
@@ -368,7 +368,7 @@ def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path)
     page.wait_for_selector("text=the result appears here")
     page.go_forward()
     page.wait_for_selector("[data-testid=traits]")
-    page.get_by_role("link", name="Look closer").click()
+    page.get_by_role("link", name="Explore").click()
     page.wait_for_url("**/d/debtags-remedial/overview")
     page.wait_for_selector("text=REMEDIAL of")
     assert page.locator("[data-measure=scumble]").inner_text() == f"{after.scumble:.4f}"
@@ -405,12 +405,12 @@ def test_the_report_is_the_librarys(page, base, data):
 
 def test_long_work_can_be_cancelled(page, base, process):
     visit(page, base, "/")
-    page.get_by_text("Make some").click()
+    page.get_by_text("Options", exact=True).click()
     page.get_by_label("Instances").fill("1000000")
     page.get_by_role("textbox", name="Labels").or_(page.get_by_label("Labels")).first.fill("300")
     page.evaluate(ASK, "/api/v1/catalogue")  # a job as well
     with workers_asleep(process):  # however long it takes to click, it is not done before
-        page.get_by_role("button", name="Make and open").click()
+        page.get_by_role("button", name="Create and open").click()
         page.get_by_role("button", name="Cancel").click()
         page.wait_for_selector(".job", state="detached")
     assert page.url == f"{base}/"
@@ -430,7 +430,7 @@ def test_work_is_seen_from_every_page_and_told_of_when_it_is_done(page, base, pr
         visit(page, base, "/")  # as if the page had been loaded anew, or in another tab
         card.wait_for()
         assert re.search(r"\d+ s", card.inner_text())
-    page.get_by_role("link", name="Look at it").click()
+    page.get_by_role("link", name="Show result").click()
     page.wait_for_selector("[data-testid=traits]")
     playwright.expect(page.locator("#jobs > *")).to_have_count(0, timeout=PATIENCE)
     assert page.get_by_role("spinbutton", name="passes").input_value() == "2"
@@ -563,7 +563,11 @@ def test_what_belongs_together_stands_in_a_line_on_a_phone(open_page, base):
         )
 
     visit(page, base, "/d/debtags/report")
-    for form, told in (("HTML", "One file with"), ("PDF", "For print"), ("JSON", "The same")):
+    for form, told in (
+        ("HTML", "A single file"),
+        ("PDF", "For printing and"),
+        ("JSON", "The same"),
+    ):
         if form == "PDF" and not page.get_by_text(told).count():
             continue  # without typst
         button = page.get_by_role("button", name=f"Save {form}")
@@ -581,7 +585,7 @@ def test_before_and_after_fit_a_phone_and_letters_stay_letters_when_it_is_turned
     visit(page, base, "/d/debtags/treat")
     page.get_by_role("button", name="Run").click()
     page.wait_for_selector("[data-testid=traits]")
-    wrap = page.get_by_role("region", name="Traits before and after")
+    wrap = page.get_by_role("region", name="Measures before and after")
     assert wrap.evaluate("it => it.scrollWidth - it.clientWidth") == 0
     dots = page.get_by_role("img", name="SCUMBLE of difficult labels before and after")
     assert 300 < dots.bounding_box()["width"] < 390

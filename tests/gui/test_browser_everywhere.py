@@ -37,8 +37,8 @@ READY = {
     "concurrence": ".chord-arc",
     "advise": "[data-testid=methods]",
     "treat": ".step",
-    "compare": "[data-testid=side-by-side]",
-    "prove": "[data-testid=proof]",
+    "before_and_after": "[data-testid=side-by-side]",
+    "compare": "[data-testid=proof]",
     "report": ".saves",
 }
 #: States that no tab leads to: their addresses, and what is there then.
@@ -48,14 +48,14 @@ MORE = {
     "/d/nonesuch/labels": "[role=alert]",
     "/d/photos/nonesuch": "[role=alert]",
     "/d/photos/labels?q=nonesuch": "text=0 of 6 labels",
-    "/d/photos/concurrence?label=2": "h2 >> text=Partners of",
+    "/d/photos/concurrence?label=2": "h2 >> text=Labels co-occurring with",
     "/d/photos/treat?result=photos-remedial": ".pair .chord",
     "/d/photos/treat?chain=remedial%2Bmlsmote": ".step + .step",
     "/d/photos-remedial/overview": "svg.chart",
-    "/d/photos-remedial/prove": ".notice",
-    "/d/films/advise": "text=Ask for advice",
-    "/d/films/compare": "text=Choose methods",
-    "/d/films/prove": "form",
+    "/d/photos-remedial/compare": ".notice",
+    "/d/films/advise": "text=Get advice",
+    "/d/films/before_and_after": "text=Select methods",
+    "/d/films/compare": "form",
 }
 
 
@@ -219,8 +219,8 @@ def begin_treatment(page):
 
 
 def begin_advice(page):
-    visit(page, "/d/films/advise", "text=Ask for advice")
-    page.get_by_role("button", name="Ask for advice").click()
+    visit(page, "/d/films/advise", "text=Get advice")
+    page.get_by_role("button", name="Get advice").click()
 
 
 @contextmanager
@@ -247,14 +247,14 @@ def work_goes_on_here(page, process):
 
 @contextmanager
 def advice_was_stopped(page, process):
-    visit(page, "/d/synthetic/advise", "text=Ask for advice")
-    page.get_by_label("Time it may take").select_option("")
-    page.get_by_role("button", name="Ask for advice").click()
+    visit(page, "/d/synthetic/advise", "text=Get advice")
+    page.get_by_label("Time limit").select_option("")
+    page.get_by_role("button", name="Get advice").click()
     told = page.get_by_test_id("progress")
     playwright.expect(told).to_have_text(re.compile(r"[1-9]\d? % done"), timeout=1000 * PATIENCE)
     page.get_by_role("button", name="Cancel").click()
     told.wait_for(state="detached")
-    page.get_by_text(re.compile(r"It was stopped after \d+ methods?, and tells")).wait_for()
+    page.get_by_text(re.compile(r"Stopped after \d+ methods?\.")).wait_for()
     page.get_by_test_id("methods").wait_for()
     yield
 
@@ -264,7 +264,7 @@ def a_file_is_being_read(page, process):
     visit(page, "/", MORE["/"])
     with workers_asleep(process):
         send(page, "a-name-of-a-file-that-no-line-on-a-telephone-can-hold.csv", CSV)
-        page.get_by_role("progressbar", name="Looking at").wait_for()
+        page.get_by_role("progressbar", name="Reading the first rows of").wait_for()
         yield
         page.get_by_role("button", name="Cancel").click()
         page.get_by_role("progressbar").wait_for(state="detached")
@@ -310,7 +310,7 @@ def a_parameter_is_refused(page, process):
 @contextmanager
 def the_server_is_lost(page, process):
     page.context.set_offline(True)
-    page.locator("#tabs").get_by_role("link", name="Prove").click()
+    page.locator("#tabs").get_by_role("link", name="Compare").click()
     page.get_by_role("alert").get_by_text("Start 'scumble gui' again").wait_for()
     page.locator("main").get_by_role("alert").get_by_text("The server does not answer").wait_for()
     yield
@@ -323,7 +323,7 @@ def uploads_are_refused(page, process):
     for name, content, told in (
         ("large.csv", b"x" * ((1 << 20) + 1), "this server takes at most 1 MB"),
         ("empty.csv", b"", "The file is empty"),
-        ("noise.csv", bytes(range(256)), "this is no text"),
+        ("noise.csv", bytes(range(256)), "this is not text"),
         ("broken.arff", "@relation broken\n@data\n", "broken.arff"),
     ):
         send(page, name, content)
@@ -542,11 +542,11 @@ def test_opening_and_looking_by_keyboard_alone(keyboard, tmp_path):
     assert words.is_visible()
     keyboard.tab("Labels")
     keyboard.to(page.get_by_role("link", name="heron")).press()
-    page.wait_for_selector("h2 >> text=Partners of heron")
-    rows = page.get_by_role("region", name="Partners of the label").locator("tbody th")
+    page.wait_for_selector("h2 >> text=Labels co-occurring with heron")
+    rows = page.get_by_role("region", name="Co-occurring labels").locator("tbody th")
     assert sorted(rows.all_inner_texts()) == ["sea", "sky"]
     keyboard.to(page.locator(".chord-arc[data-label='1']")).press()
-    page.wait_for_selector("h2 >> text=Partners of sea")
+    page.wait_for_selector("h2 >> text=Labels co-occurring with sea")
     keyboard.back_to(page.get_by_role("link", name="Open data")).press()
     page.wait_for_selector("h1:focus >> text=Open a data set")
     keyboard.to(page.get_by_role("button", name="Close birds")).press()
@@ -572,31 +572,31 @@ def test_treating_and_downloading_by_keyboard_alone(keyboard, data, tmp_path):
     page.wait_for_selector("text=the result appears here")
 
 
-def test_comparing_and_proving_by_keyboard_alone(keyboard):
+def test_resamplers_and_comparison_by_keyboard_alone(keyboard):
     page = keyboard.page
-    keyboard.tab("Compare")
+    keyboard.tab("Before and after")
     keyboard.to(page.get_by_role("button", name="None")).press()
-    keyboard.to(page.get_by_text("Choose methods")).press()
+    keyboard.to(page.get_by_text("Select methods")).press()
     for family, method in (("Decouple", "remedial"), ("Add rows", "mlros")):
         details = page.locator(".choices > details", has=page.locator(f"b:text-is('{method}')"))
         if details.get_attribute("open") is None:
             keyboard.to(details.locator(f"> summary:text-is('{family}')")).press()
         box = details.locator(".tick", has=page.locator(f"b:text-is('{method}')"))
         keyboard.to(box.locator("input")).press("Space")
-    keyboard.back_to(page.get_by_role("button", name="Compare", exact=True)).press()
+    keyboard.back_to(page.get_by_role("button", name="Run", exact=True)).press()
     page.wait_for_selector("[data-testid=side-by-side] tbody tr:nth-child(2)")
     page.wait_for_selector("h2:focus")
     taken = page.locator("input[name=pick]:checked")  # what is advised, if it was compared
     keyboard.to(taken if taken.count() else page.locator("input[name=pick]"))
     for _ in range(2):
         keyboard.press("ArrowDown")
-        if taken.get_attribute("aria-label") == "Take remedial":
+        if taken.get_attribute("aria-label") == "Select remedial":
             break
-    keyboard.back_to(page.get_by_role("link", name="Prove remedial")).press()
-    page.wait_for_selector("h1:focus >> text=Prove")
-    for label, value in (("Folds", "2"), ("Repeated", "1"), ("Seed", "4")):
+    keyboard.back_to(page.get_by_role("link", name="Compare remedial")).press()
+    page.wait_for_selector("h1:focus >> text=Compare")
+    for label, value in (("Folds", "2"), ("Repetitions", "1"), ("Seed", "4")):
         keyboard.to(page.get_by_label(label, exact=True)).type(value)
-    keyboard.back_to(page.get_by_role("button", name="Prove", exact=True)).press()
+    keyboard.back_to(page.get_by_role("button", name="Compare", exact=True)).press()
     page.wait_for_selector("text=Means over 2 folds")
     page.wait_for_selector("h2:focus")
     assert page.get_by_test_id("verdicts").locator("li").count() > 0
@@ -605,10 +605,10 @@ def test_comparing_and_proving_by_keyboard_alone(keyboard):
 def test_advice_training_and_predicting_by_keyboard_alone(keyboard, data, tmp_path):
     page = keyboard.page
     keyboard.tab("Advise")
-    keyboard.to(page.get_by_label("Time it may take"))
+    keyboard.to(page.get_by_label("Time limit"))
     page.keyboard.type("30")
-    assert page.get_by_label("Time it may take").input_value() == "30"
-    keyboard.to(page.get_by_role("button", name="Ask for advice")).press()
+    assert page.get_by_label("Time limit").input_value() == "30"
+    keyboard.to(page.get_by_role("button", name="Get advice")).press()
     page.get_by_test_id("progress").wait_for()
     page.get_by_test_id("progress").wait_for(state="detached")
     page.wait_for_selector("h2:focus")

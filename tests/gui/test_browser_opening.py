@@ -259,7 +259,7 @@ def test_an_encoding_is_found_or_chosen(page):
     ("name", "content", "told"),
     [
         ("twice.csv", "a,a\n1,0\n", "two columns are called 'a'"),
-        ("noise.csv", bytes(range(256)), "this is no text"),
+        ("noise.csv", bytes(range(256)), "this is not text"),
         ("ragged.csv", "a,b\n1\n", "expected 2 values as in the first row, found 1"),
         ("empty.csv", "", "The file is empty"),
     ],
@@ -471,7 +471,7 @@ def test_the_keyboard_alone_opens_a_table(page):
 def test_no_width_scrolls_sideways(open_page, width):
     page = start_page(open_page(viewport={"width": width, "height": 740}))
     look(page, "tickets.csv", TICKETS)
-    page.locator("summary", has_text="Show them").click()
+    page.locator("summary", has_text="Show list").click()
     page.wait_for_selector("li >> text=yeast")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     close_all(page)
@@ -487,7 +487,7 @@ def test_axe_finds_nothing_in_the_form(open_page, scheme):
     card = look(page, "numbers.csv", "a,b\n1.5,2.5\n3.5,4.5\n")
     card.get_by_role("button", name="Open").click()
     card.get_by_role("alert").wait_for()
-    page.locator("summary", has_text="Show them").click()
+    page.locator("summary", has_text="Show list").click()
     page.wait_for_selector("li >> text=yeast")
     found = axe.run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
@@ -498,8 +498,8 @@ def test_axe_finds_nothing_in_the_form(open_page, scheme):
 
 
 def test_public_data_sets_open_and_a_failed_fetch_says_so(page):
-    page.locator("summary", has_text="Show them").click()
-    page.get_by_role("button", name="Fetch emotions").click()
+    page.locator("summary", has_text="Show list").click()
+    page.get_by_role("button", name="Download emotions").click()
     alert = page.locator(".panel", has_text="Public data sets").get_by_role("alert")
     alert.wait_for()
     assert "emotions" in alert.inner_text()
@@ -625,7 +625,7 @@ def test_what_was_said_of_columns_that_are_not_shown_is_passed_on(open_page, tmp
         assert role(card, "c3").input_value() == "ignore"
         others = card.get_by_role("checkbox")
         assert others.locator("..").inner_text() == (
-            "As the command line says of columns that are not shown: "
+            "Use these options of the command line for columns that are not shown: "
             "keep 1.5; category c51; text -50; ignore c50"
         )
         assert card.get_by_role("status").inner_text() == (

@@ -1,4 +1,4 @@
-"""Advise, Compare and Prove in Chromium, against a server process of its own."""
+"""Advise, Before and after, and Compare in Chromium, against a server process of its own."""
 
 import csv
 from dataclasses import replace
@@ -16,7 +16,7 @@ from tests.gui.conftest import running, workers_asleep
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'scumble[dev]'")
 PATIENCE = 300_000
-STUDIES = ("advise", "compare", "prove")
+STUDIES = ("advise", "before_and_after", "compare")
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def advice(data):
 
 def test_advice_live_kept_and_taken(page, data, advice):
     visit(page, "advise")
-    page.get_by_label("Time it may take").select_option("as long as it takes")
+    page.get_by_label("Time limit").select_option("no limit")
     page.get_by_label("Seed", exact=True).fill("1")
-    press(page, "Ask for advice")
+    press(page, "Get advice")
     page.wait_for_selector("[data-testid=methods]")
     told = page.locator("main").inner_text()
     for sentences in advice["sentences"].values():
@@ -82,7 +82,7 @@ def test_advice_live_kept_and_taken(page, data, advice):
     assert page.locator("[data-testid=not-yet] a").all_inner_texts() == waiting
     page.reload()  # it is still there
     page.wait_for_selector("[data-testid=methods]")
-    filename, path = saved(page, lambda: press(page, "Save this as a page"))
+    filename, path = saved(page, lambda: press(page, "Save as HTML"))
     assert filename == "photos-advice.html"
     assert advice["sentences"]["What helps here"][0] in path.read_text()
     visit(page, "overview")
@@ -113,10 +113,10 @@ def test_what_is_advised_is_trained_saved_and_asked(page, data, advice, tmp_path
 
 
 def test_methods_side_by_side_in_words_and_the_advised_one_chosen(page, data):
-    visit(page, "compare")
+    visit(page, "before_and_after")
     press(page, "None")
-    assert page.get_by_role("button", name="Compare", exact=True).is_disabled()
-    page.get_by_text("Choose methods").click()
+    assert page.get_by_role("button", name="Run", exact=True).is_disabled()
+    page.get_by_text("Select methods").click()
     for family, method in (
         ("Decouple", "remedial"),
         ("Add rows", "mlros"),
@@ -126,7 +126,7 @@ def test_methods_side_by_side_in_words_and_the_advised_one_chosen(page, data):
         if details.get_attribute("open") is None:
             details.locator("> summary").click()
         details.locator(".tick", has=page.locator(f"b:text-is('{method}')")).click()
-    press(page, "Compare")
+    press(page, "Run")
     page.wait_for_selector("[data-testid=side-by-side]")
     steps = {"mlsmote": scumble.resample.MLSMOTE, "mlros": scumble.resample.MLROS}
     chains = {"remedial": [REMEDIAL()]}
@@ -145,11 +145,13 @@ def test_methods_side_by_side_in_words_and_the_advised_one_chosen(page, data):
         )
     chosen = page.locator("input[name=pick]:checked")
     playwright.expect(chosen).to_have_count(1, timeout=PATIENCE)
-    advised = chosen.get_attribute("aria-label").removeprefix("Take ")
-    assert f"Advised: {advised}." in page.locator(".notice", has_text="Advised").inner_text()
-    page.get_by_label("Take remedial").check()
-    page.get_by_role("link", name="Prove remedial").click()
-    page.wait_for_selector("h1 >> text=Prove")
+    advised = chosen.get_attribute("aria-label").removeprefix("Select ")
+    assert (
+        f"Recommended: {advised}." in page.locator(".notice", has_text="Recommended").inner_text()
+    )
+    page.get_by_label("Select remedial").check()
+    page.get_by_role("link", name="Compare remedial").click()
+    page.wait_for_selector("h1 >> text=Compare")
     ticked = page.locator(".choice > .tick > input:checked")
     playwright.expect(ticked).to_have_count(
         3, timeout=PATIENCE
@@ -168,14 +170,14 @@ def expected(data):
 
 
 def test_a_proof_by_keyboard_alone(page, expected):
-    visit(page, "prove?classifiers=br,mlknn&treatments=remedial(one_sided=keep)")
+    visit(page, "compare?classifiers=br,mlknn&treatments=remedial(one_sided=keep)")
     assert page.get_by_test_id("count").inner_text() == "4 methods on 10 folds: 40 models to fit."
-    for label, value in (("Folds", "3"), ("Repeated", "1"), ("Seed", "4")):
+    for label, value in (("Folds", "3"), ("Repetitions", "1"), ("Seed", "4")):
         page.get_by_label(label, exact=True).focus()
         page.keyboard.press("Control+a")
         page.keyboard.type(value)
     assert page.get_by_test_id("count").inner_text() == "4 methods on 3 folds: 12 models to fit."
-    page.get_by_role("button", name="Prove", exact=True).focus()
+    page.get_by_role("button", name="Compare", exact=True).focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("[data-testid=proof]")
     page.wait_for_selector("h2:focus")  # readers hear that it is done
@@ -196,7 +198,7 @@ def test_a_proof_by_keyboard_alone(page, expected):
 
 
 def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
-    visit(page, "prove")
+    visit(page, "compare")
     page.wait_for_selector("[data-testid=proof]")
     first = expected.table[0]
     drawn = page.get_by_role("img", name="Change of macro F1 against br")
@@ -216,8 +218,8 @@ def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
     playwright.expect(page.locator("svg.chart .good path, svg.chart .bad path")).to_have_count(
         up + down, timeout=PATIENCE
     )
-    page.get_by_text("As a table").click()
-    table = page.get_by_role("region", name="What labels gain").locator("tbody tr")
+    page.get_by_text("Show as table").click()
+    table = page.get_by_role("region", name="Change of each label").locator("tbody tr")
     shown = {row.locator("th").inner_text(): row.inner_text() for row in table.all()}
     assert {row["name"] for row in gains} == set(shown)
     assert all(f"{row['after']:.3f}" in shown[row["name"]] for row in gains)
@@ -231,15 +233,15 @@ def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
 
 
 def test_running_work_is_found_again_and_cancelled(page, served):
-    visit(page, "prove")
+    visit(page, "compare")
     page.wait_for_selector("[data-testid=proof]")
     with workers_asleep(served[2]) as workers:
         page.get_by_label("Seed", exact=True).fill("77")
-        press(page, "Prove")
+        press(page, "Compare")
         page.get_by_role("progressbar", name="Proof on photos").wait_for()
         assert page.locator("button:focus").inner_text() == "Cancel"
         visit(page, "labels")
-        visit(page, "prove")
+        visit(page, "compare")
         live = page.get_by_role("group", name="Proof on photos")
         live.wait_for()
         assert "so far" in live.inner_text()
@@ -248,8 +250,8 @@ def test_running_work_is_found_again_and_cancelled(page, served):
         psutil = pytest.importorskip("psutil", reason="pip install 'scumble[cluster]'")
         gone, _ = psutil.wait_procs(workers, timeout=0.1)
         assert len(gone) >= 1 or len(workers) > 1
-    assert page.get_by_role("button", name="Prove", exact=True).is_enabled()
-    visit(page, "prove")
+    assert page.get_by_role("button", name="Compare", exact=True).is_enabled()
+    visit(page, "compare")
     page.wait_for_selector("[data-testid=proof]")  # the last one is still there
 
 
@@ -257,10 +259,10 @@ def test_running_work_is_found_again_and_cancelled(page, served):
 def test_work_that_is_come_back_to_shows_once(page, served, is_anew):
     """The page takes over from the corner, and nobody is told to look at what is in view."""
     tabs, corner = page.locator("#tabs"), page.locator("#jobs > :visible")
-    visit(page, "prove?classifiers=br,mlknn")
+    visit(page, "compare?classifiers=br,mlknn")
     with workers_asleep(served[2]):
         page.get_by_label("Seed", exact=True).fill("78" if is_anew else "79")
-        press(page, "Prove")
+        press(page, "Compare")
         page.get_by_role("progressbar", name="Proof on photos").wait_for()
         if is_anew:
             visit(page, "labels")
@@ -268,7 +270,7 @@ def test_work_that_is_come_back_to_shows_once(page, served, is_anew):
             tabs.get_by_role("link", name="Labels", exact=True).click()
         corner.first.wait_for()
         playwright.expect(corner).to_have_count(1, timeout=PATIENCE)
-        tabs.get_by_role("link", name="Prove", exact=True).click()
+        tabs.get_by_role("link", name="Compare", exact=True).click()
         page.get_by_test_id("progress").wait_for()
         playwright.expect(corner).to_have_count(0, timeout=PATIENCE)
     page.get_by_test_id("proof").wait_for()
@@ -279,9 +281,9 @@ def test_work_that_is_come_back_to_shows_once(page, served, is_anew):
 
 
 def test_what_was_compared_is_treated_with_the_same_parameters(page):
-    visit(page, "compare")
+    visit(page, "before_and_after")
     press(page, "None")
-    page.get_by_text("Choose methods").click()
+    page.get_by_text("Select methods").click()
     row = page.locator(".choice", has=page.locator("b:text-is('mlros')"))
     family = page.locator(".choices > details", has=row)
     if family.get_attribute("open") is None:
@@ -289,8 +291,8 @@ def test_what_was_compared_is_treated_with_the_same_parameters(page):
     row.locator("input[type=checkbox]").first.check()
     row.get_by_text("Parameters", exact=True).click()
     row.get_by_label("percent of the rows", exact=True).fill("40")
-    press(page, "Compare")
-    page.get_by_label("Take mlros(percent=40)").check()
+    press(page, "Run")
+    page.get_by_label("Select mlros(percent=40)").check()
     page.get_by_role("link", name="Treat with mlros(percent=40)").click()
     percent = page.locator(".step").get_by_label("percent of the rows", exact=True)
     percent.wait_for()
@@ -317,12 +319,12 @@ def test_of_a_file_that_cannot_be_predicted_nothing_stays(page, advice, served, 
 
 
 def test_what_cannot_be_compared_says_so(page):
-    visit(page, "prove?classifiers=br")
-    assert page.get_by_role("button", name="Prove", exact=True).is_disabled()
-    assert "Choose a second classifier" in page.get_by_test_id("count").inner_text()
-    visit(page, "prove?classifiers=br,mlknn(n_neighbors=0)")
+    visit(page, "compare?classifiers=br")
+    assert page.get_by_role("button", name="Compare", exact=True).is_disabled()
+    assert "Select a second classifier" in page.get_by_test_id("count").inner_text()
+    visit(page, "compare?classifiers=br,mlknn(n_neighbors=0)")
     page.evaluate("document.querySelector('form').noValidate = true")
-    press(page, "Prove")
+    press(page, "Compare")
     alert = page.get_by_role("alert")
     alert.wait_for()
     assert "'n_neighbors' parameter of MLkNN must be an int in [1, inf)" in alert.inner_text()
@@ -332,26 +334,26 @@ def test_resampled_data_leads_back_to_the_data_as_it_was(page):
     visit(page, "treat?chain=remedial%2Bmlros")
     press(page, "Run")
     page.wait_for_selector("[data-testid=traits]")
-    page.get_by_role("link", name="Does it help? Prove it").click()
-    page.wait_for_selector("h1 >> text=Prove")
+    page.get_by_role("link", name="Compare by cross-validation").click()
+    page.wait_for_selector("h1 >> text=Compare")
     assert page.get_by_test_id("count").inner_text() == "4 methods on 10 folds: 40 models to fit."
     chain = "remedial(passes=1,one_sided=clone"
     playwright.expect(page.locator(".tick", has_text=f"{chain}")).to_have_count(1, timeout=PATIENCE)
     with page.expect_request("**/proof") as asked:
-        press(page, "Prove")
+        press(page, "Compare")
     [steps] = asked.value.post_data_json["treatments"]
     assert [step["method"] for step in steps] == ["remedial", "mlros"]
     assert steps[1]["parameters"]["percent"] == 25
     page.get_by_role("button", name="Cancel").click()
     page.go_back()
     page.wait_for_selector("[data-testid=traits]")
-    page.get_by_role("link", name="Look closer").click()
+    page.get_by_role("link", name="Explore").click()
     page.wait_for_selector("[data-measure=scumble]")
-    page.get_by_role("link", name="Prove", exact=True).click()
-    page.wait_for_selector("h1 >> text=Prove")
+    page.get_by_role("link", name="Compare", exact=True).click()
+    page.wait_for_selector("h1 >> text=Compare")
     assert "Copies of one row" in page.locator("main").inner_text()
-    page.get_by_role("link", name="Prove on the data as it was").click()
-    page.wait_for_url("**/d/photos/prove")
+    page.get_by_role("link", name="Compare with the original data").click()
+    page.wait_for_url("**/d/photos/compare")
 
 
 NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select')]
@@ -372,7 +374,9 @@ def test_three_widths_and_both_themes(open_page, scheme):
             )
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (view, width)
             playwright.expect(page.locator("h1")).to_have_count(1, timeout=PATIENCE)
-            assert page.locator("nav [aria-current=page]").inner_text().lower() == view
+            assert page.locator("nav [aria-current=page]").inner_text().lower() == view.replace(
+                "_", " "
+            )
             assert page.evaluate(NAMELESS) == []
             ids = page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
             assert len(ids) == len(set(ids))

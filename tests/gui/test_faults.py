@@ -56,8 +56,8 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
         "import sys, uvicorn\n"
         "from scumble.gui import server\n"
         "from scumble.gui.guard import Settings\n"
-        "from scumble.cli.gui import _refuse_absent\n"
-        "_refuse_absent('debtags')\n"
+        "from scumble.cli.gui import _check_exists\n"
+        "_check_exists('debtags')\n"
         "server.create_app(Settings(port=1))\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'pyarrow', 'sklearn', 'matplotlib'}\n"
         # Who waits for the page waits neither for the list of public data nor for the calls.

@@ -81,7 +81,7 @@ def test_settings_that_are_given_are_not_guessed(client):
     ("name", "content", "message"),
     [
         ("twice.csv", b"a,a\n1,0\n", "twice.csv, line 1, value 2: two columns are called 'a'"),
-        ("noise.csv", bytes(range(256)), "noise.csv: this is no text"),
+        ("noise.csv", bytes(range(256)), "noise.csv: this is not text"),
         ("blank.csv", b" \n \n", "blank.csv: the file is empty"),
         ("cut.csv.gz", gzip.compress(CSV.encode() * 99)[:40], "cut.csv.gz: the compressed file is"),
         ("two.zip", zipped(a_csv=CSV, b_csv=CSV), "two.zip: the archive holds 'a.csv', 'b.csv'"),

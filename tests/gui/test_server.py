@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from scumble import ScumbleError
-from scumble.cli.gui import _refuse_absent
+from scumble.cli.gui import _check_exists
 from scumble.cli.main import main
 from scumble.gui.guard import Settings
 from scumble.gui.server import _listen, serve
@@ -106,6 +106,6 @@ def test_a_file_that_is_not_there_ends_it_at_once(capsys, monkeypatch, tmp_path,
 @pytest.mark.parametrize("name", ["debtags", "yeast", "Yeast", "corel16k"])
 def test_names_aliases_and_spellings_of_public_data_are_let_through(monkeypatch, tmp_path, name):
     monkeypatch.chdir(tmp_path)
-    _refuse_absent(name)
+    _check_exists(name)
     with pytest.raises(ScumbleError, match="There is no data set called"):
-        _refuse_absent(f"{name}s")
+        _check_exists(f"{name}s")

@@ -136,15 +136,15 @@ def stop_by_message(monkeypatch):
 
 def stop_in_the_midst(monkeypatch):
     """Stop while the fourth method is being tried."""
-    calls, try_one = [], CandidateRunner.try_one
+    calls, run = [], CandidateRunner.run
 
     def try_some(*arguments):
         calls.append(arguments)
         if len(calls) == 4:
             signal.raise_signal(signal.SIGINT)
-        return try_one(*arguments)
+        return run(*arguments)
 
-    monkeypatch.setattr(CandidateRunner, "try_one", try_some)
+    monkeypatch.setattr(CandidateRunner, "run", try_some)
     return lambda message: None, 3
 
 
@@ -169,7 +169,7 @@ def test_advice_stopped_before_the_first_method_has_no_result(server, photos, mo
     def stop(*arguments, **options):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(CandidateRunner, "try_one", stop)
+    monkeypatch.setattr(CandidateRunner, "run", stop)
     packed = server.state.datasets.get(photos).packed
     body = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
     assert tasks.run_task(("long_tasks.advise_on", body), lambda message: None) == ("stopped", None)

@@ -75,7 +75,7 @@ def replay(method, train, test):
 def replay_labelsets(method, train, test):
     """Label powerset or pruned sets, with ties drawn by Java's generator."""
     model = fit_dataset(LabelPowerset() if method == "LP" else PrunedSets(), train)
-    probabilities = model.models_.ask(test.X)
+    probabilities = model.models_.predict_proba(test.X)
     sets = model.labelsets_.toarray()
     order = pruned_order(train.Y.toarray(), sets, b=2)
     winners, _ = draw_winners(probabilities, order)
@@ -108,7 +108,7 @@ def vote(samples, train, test):
     model.fit(train.X, train.Y)
     sets = [part.toarray() for part in model.labelsets_]
     borders = np.cumsum([len(part) for part in sets])[:-1]
-    answers = np.split(model.models_.ask(test.X), borders, axis=1)
+    answers = np.split(model.models_.predict_proba(test.X), borders, axis=1)
     Y = train.Y.toarray()
     votes, n_tied = np.zeros((len(test), train.n_labels)), 0
     for rows, part, own in zip(samples, answers, sets, strict=True):

@@ -51,7 +51,7 @@ def test_thresholds_are_those_of_out_of_sample_scores():
     expected = (ranker.predict_proba(X) >= model.thresholds_).astype(int)
     np.testing.assert_array_equal(model.predict(X), expected)
     np.testing.assert_array_equal(model.predict_proba(X), ranker.predict_proba(X))
-    assert [c.thresholds[c.chosen] for c in model.curves_] == model.thresholds_.tolist()
+    assert [c.thresholds[c.selected] for c in model.curves_] == model.thresholds_.tolist()
 
 
 def test_other_estimators_are_scored_on_inner_folds():
@@ -88,7 +88,7 @@ def test_a_resampler_in_a_pipeline_sees_training_rows_only():
     inner = make_imblearn_pipeline(StandardScaler(), MLROS(random_state=0), KNeighborsClassifier(3))
     model = ThresholdedClassifier(inner, random_state=0).fit(X, Y)
     # Scores of rows that had been copied into the training part would all be right.
-    assert all(c.observed[c.chosen] < 1 for c in model.curves_)
+    assert all(c.observed[c.selected] < 1 for c in model.curves_)
 
 
 def test_scores_of_a_decision_function_will_do():

@@ -632,7 +632,7 @@ class Nameless(BaseEstimator):
 def test_a_resampler_that_does_not_tell_where_rows_come_from_is_refused():
     X, Y = problem()
     model = ResampledEnsemble(resampler=Nameless(), n_estimators=1, random_state=0)
-    with pytest.raises(ParameterError, match="but Nameless does not tell from which row"):
+    with pytest.raises(ParameterError, match="but Nameless does not report from which row"):
         model.fit(X, Y, sample_weight=np.arange(len(X)) + 1.0)
     assert_same(BinaryRelevance().fit(X[::-1], Y[::-1]), model.fit(X, Y).members_[0].model, X)
 

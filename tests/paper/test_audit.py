@@ -32,7 +32,7 @@ def n_published():
 
 def chosen(findings, part, verdict=None):
     return {
-        one.item: (one.published, one.ours)
+        one.item: (one.published, one.scumble_value)
         for one in findings
         if one.part == part and verdict in (None, one.verdict)
     }
@@ -122,7 +122,9 @@ def test_three_exchanged_rows_explain_the_correlations_and_the_percentages():
     assert {name: row for name, row in find_undersampling_row_order().items() if name != row} == {
         "yeast": "medical", "medical": "genbase", "genbase": "yeast",
     }  # fmt: skip
-    repaired = [(one.published, one.ours, one.verdict) for one in check_displaced_rows()][:4]
+    repaired = [(one.published, one.scumble_value, one.verdict) for one in check_displaced_rows()][
+        :4
+    ]
     assert repaired == [
         ("0.8607", "0.8595", "close"),
         ("0.8517", "0.8579", "close"),
@@ -138,7 +140,9 @@ def test_the_columns_of_ecc_are_shifted_by_a_row_and_no_others():
     assert found["ECC"].rows[-1] == "yeast"
     assert found["ECC"].repaired < found["ECC"].misfit / 3
     changed = {
-        one.item.split(",")[0]: one.ours for one in check_displaced_rows() if "other" in one.verdict
+        one.item.split(",")[0]: one.scumble_value
+        for one in check_displaced_rows()
+        if "other" in one.verdict
     }
     assert changed == {"ECC MacroFM": "p = 0.0051, 1 better", "ECC OE": "p = 0.0087, 1 better"}
 

@@ -18,16 +18,16 @@ def checked(datasets):
 
 
 def test_labels_that_always_travel_together(checked):
-    assert checked["genbase: every sample with P750 has P271"].ours == "3 of 3"
-    assert checked["yeast: Class9 always meets a majority label"].ours == "178 of 178"
-    assert checked["yeast: Class14 always meets a majority label"].ours == "34 of 34"
+    assert checked["genbase: every sample with P750 has P271"].scumble_value == "3 of 3"
+    assert checked["yeast: Class9 always meets a majority label"].scumble_value == "178 of 178"
+    assert checked["yeast: Class14 always meets a majority label"].scumble_value == "34 of 34"
     assert checked["genbase: P750 is a minority label"].verdict == "holds"
 
 
 def test_two_statements_about_genbase_do_not_hold(checked):
-    assert checked["genbase: P271 is a minority label"].ours == "IRLbl 2.8, MeanIR 37.3"
+    assert checked["genbase: P271 is a minority label"].scumble_value == "IRLbl 2.8, MeanIR 37.3"
     assert checked["genbase: P271 is a minority label"].verdict == "does not hold"
-    assert checked["genbase: every sample with P154 has P271"].ours == "0 of 79"
+    assert checked["genbase: every sample with P154 has P271"].scumble_value == "0 of 79"
 
 
 def test_remedial_lowers_scumble_but_not_always_the_number_of_labelsets(checked):
@@ -44,7 +44,7 @@ def test_remedial_lowers_scumble_but_not_always_the_number_of_labelsets(checked)
 
 def test_two_passes_on_emotions(checked):
     finding = checked["emotions: SCUMBLE falls with every pass of REMEDIAL"]
-    assert finding.ours == "0.0110, 0.0006, 0.0003"
+    assert finding.scumble_value == "0.0110, 0.0006, 0.0003"
 
 
 def test_data_sets_that_are_not_here_are_named(capsys, monkeypatch, tmp_path):

@@ -76,7 +76,7 @@ def test_the_papers_own_numbers_are_reproduced(nowhere):
 def test_values_in_displaced_rows_are_compared_with_those_that_belong_there(nowhere):
     entries = {entry.item: entry for entry in ledger(faithful())}
     moved = entries["HL yeast ECC after"]
-    assert (moved.published, moved.compared, moved.ours) == (0.0094, 0.2316, 0.2316)
+    assert (moved.published, moved.compared, moved.scumble_value) == (0.0094, 0.2316, 0.2316)
     assert (moved.verdict, moved.cause) == ("reproduced", "repaired row")
     assert entries["HL yeast BR after"].compared is None
     repaired = {item for item, entry in entries.items() if entry.cause == "repaired row"}
@@ -134,7 +134,7 @@ def test_phase_1_on_a_small_data_set(datasets, tmp_path, monkeypatch):
     with Store(tmp_path / "a.db") as store:
         assert run(plan, store, n_jobs=0).n_done == 20
         found = {entry.item: entry for entry in ledger(store.cells())}
-    assert found["genbase LP-ROS max_ir before"].ours == 136.8
+    assert found["genbase LP-ROS max_ir before"].scumble_value == 136.8
     assert found["genbase LP-ROS max_ir before"].verdict == "reproduced"
     assert found["genbase LP-ROS mean_ir after"].verdict == "same direction"
     assert "exchanged" in found["genbase LP-RUS max_ir after"].reason
@@ -159,10 +159,10 @@ def test_half_of_the_folds_do_not_pass_for_all():
 
 def test_claims_about_results_come_from_the_store(nowhere):
     checked = {one.item: one for one in claims([], iter(faithful(as_printed)))}
-    assert checked["Precision is not improved"].ours == "9 of 64"
-    assert checked["HOMER is improved, HL and Precision"].ours == "19 of 22"
+    assert checked["Precision is not improved"].scumble_value == "9 of 64"
+    assert checked["HOMER is improved, HL and Precision"].scumble_value == "19 of 22"
     assert checked["HOMER is improved, MacroFM and RL"].verdict == "holds"
-    assert checked["MaxIR grows by 6 % where SCUMBLE > 0.3"].ours == "+6.1 %"
+    assert checked["MaxIR grows by 6 % where SCUMBLE > 0.3"].scumble_value == "+6.1 %"
     assert checked["MeanIR falls by 52 % where SCUMBLE < 0.11"].verdict == "same direction"
     worse = [
         {**cell, "scores": dict.fromkeys(cell["scores"], 0.0)}
@@ -170,7 +170,7 @@ def test_claims_about_results_come_from_the_store(nowhere):
         for cell in faithful(as_printed)
     ]  # fmt: skip
     checked = {one.item: one for one in claims([], worse)}
-    assert checked["Precision is not improved"].ours == "64 of 64"
+    assert checked["Precision is not improved"].scumble_value == "64 of 64"
     assert checked["Precision is not improved"].verdict == "does not hold"
 
 
@@ -180,7 +180,7 @@ def test_claims_take_the_rule_that_fits_and_name_the_count_of_the_other(nowhere)
         if "precision" in cell["scores"]:
             cell["scores"] = {"ignore.precision": cell["scores"]["precision"], "precision": 0.0}
     checked = {one.item: one for one in claims([], cells)}
-    assert checked["Precision is not improved"].ours == "9 of 64"
+    assert checked["Precision is not improved"].scumble_value == "9 of 64"
     assert checked["Precision is not improved"].note.startswith("64 by MULAN's rule")
 
 
@@ -208,6 +208,6 @@ def test_the_commands(nowhere, tmp_path, capsys):
 
 
 def test_differences_are_written(nowhere):
-    entry = replace(ledger([])[0], ours=5001.0)
+    entry = replace(ledger([])[0], scumble_value=5001.0)
     assert entry.difference == 1.0
     assert "5001,1," in to_csv([entry])

@@ -148,7 +148,7 @@ def test_the_version_that_reaches_most_numbers_is_found():
     clr = found["CLR, where versions differ"]
     # Eleven data sets without two substitutes and without yeast, twice.
     assert clr.published == "16 numbers"
-    assert (clr.ours, clr.verdict) == ("CLR 16, CLR that loses votes 0", "fits CLR")
+    assert (clr.scumble_value, clr.verdict) == ("CLR 16, CLR that loses votes 0", "fits CLR")
     assert found["HOMER, where versions differ"].verdict == "not computable here"
 
 

@@ -207,7 +207,7 @@ def test_what_cannot_be_drawn_is_refused():
         chord_layout(ROWS, [1.5])
     with pytest.raises(ParameterError, match="'max_ribbons' parameter of chord_layout"):
         chord_layout(ROWS, max_ribbons=-1)
-    with pytest.raises(ParameterError, match="does not say which labels meet"):
+    with pytest.raises(ParameterError, match="does not contain which labels co-occur"):
         chord_layout(scumble.characterize(ROWS))
 
 

@@ -28,10 +28,10 @@ def test_lines_are_the_curves_and_the_mark_is_what_was_taken(curves):
     observed, expected, _foot, mark = ax.lines
     assert observed.get_xydata().tolist() == np.column_stack([rates, curve.observed]).tolist()
     assert expected.get_xydata().tolist() == np.column_stack([rates, curve.expected]).tolist()
-    place = [rates[curve.chosen], curve.expected[curve.chosen]]
+    place = [rates[curve.selected], curve.expected[curve.selected]]
     assert mark.get_xydata().tolist() == [place]
     assert place[1] == curve.expected.max()
-    assert ax.texts[0].get_text() == f"≥ {curve.thresholds[curve.chosen]:.3g}"
+    assert ax.texts[0].get_text() == f"≥ {curve.thresholds[curve.selected]:.3g}"
     assert ax.get_title() == f"label 5, P = {curve.n_positives}"
 
 

@@ -86,7 +86,7 @@ def test_few_difficult_labels_are_counted_as_a_person_would():
 @pytest.mark.parametrize(
     ("n_alone", "n_rare", "level", "advice"),
     [
-        (80, 6, "resampling works as intended", "is not meant for so little concurrence"),
+        (80, 6, "resampling works as intended", "is not meant for such low concurrence"),
         (10, 6, "This is the border", "The paper is undecided about REMEDIAL"),
         (0, 12, "resampling alone helps little", "The paper recommends REMEDIAL"),
         (0, 60, "lowered MeanIR by 6 %", "The paper recommends REMEDIAL"),

@@ -357,10 +357,10 @@ def test_every_ink_draws_awkward_data(Y):
 
 def test_browser_and_paper_use_the_same_colours():
     script = read_asset("chord.js")
-    assert re.search(r"RARE = \[(.*)\]", script)[1] == ", ".join(
+    assert re.search(r"RARE_COLORS = \[(.*)\]", script)[1] == ", ".join(
         f'"{c}"' for c in LIGHT.rare_colors
     )
-    assert re.search(r"COMMON = \[(.*)\]", script)[1] == ", ".join(
+    assert re.search(r"FREQUENT_COLORS = \[(.*)\]", script)[1] == ", ".join(
         f'"{c}"' for c in LIGHT.frequent_colors
     )
     style = read_asset("chord.css")

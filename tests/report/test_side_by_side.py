@@ -29,13 +29,13 @@ def test_one_sentence_names_the_best_of_each_measure_and_what_it_does_not_tell()
     rows = [row("none"), row("mlros", mean_ir=3.0), row("remedial", scumble=0.01, mean_ir=3.5)]
     assert resampler_comparison(rows)["verdict"] == (
         "remedial lowers SCUMBLE most (0.2 to 0.01), and mlros lowers MeanIR most (4 to 3); "
-        "whether that helps a classifier, only cross-validation tells."
+        "only cross-validation shows whether that helps a classifier."
     )
     both = resampler_comparison([row("none"), row("hwr", scumble=0.01, mean_ir=3.0)])["verdict"]
     assert both.startswith("hwr lowers SCUMBLE most (0.2 to 0.01), and MeanIR most (4 to 3);")
     assert resampler_comparison([row("none"), row("mlros", mean_ir=5.0)])["verdict"] == (
-        "No method lowers SCUMBLE or MeanIR here; whether one of them helps a classifier, only "
-        "cross-validation tells."
+        "No method lowers SCUMBLE or MeanIR here; only cross-validation shows whether one of them "
+        "helps a classifier."
     )
     assert resampler_comparison([row("none"), row("mlros", mean_ir=3.0)])["verdict"].startswith(
         "mlros lowers MeanIR most (4 to 3), and no method lowers SCUMBLE;"

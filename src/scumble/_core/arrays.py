@@ -12,7 +12,9 @@ Array = np.ndarray[Any, Any]
 
 def to_dense(table: Any) -> Array:
     """Return a sparse matrix as an array; an array is returned as it is."""
-    return table.toarray() if sparse.issparse(table) else np.asarray(table)
+    if sparse.issparse(table):
+        return table.toarray()
+    return np.asarray(table)
 
 
 def stored_values(table: Any) -> Array:
@@ -66,7 +68,9 @@ def first_true_cell(table: Any, mask: Array) -> tuple[int, int]:
 
 def format_column_name(column: int, names: Sequence[str] | None) -> str:
     """Return a column as messages show it: "column 'age'", or "column 3" if ``names`` is None."""
-    return f"column {column}" if names is None else f"column {names[column]!r}"
+    if names is None:
+        return f"column {column}"
+    return f"column {names[column]!r}"
 
 
 def are_codes(values: Array, n_categories: Any) -> Array:

@@ -21,13 +21,13 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
 
     A name without brackets has no parameters. Raise ParameterError if the text is no call.
     """
-    name, bracket, inside = text.strip().partition("(")
-    if bracket and (not name or not inside.endswith(")")):
+    name, bracket, arguments = text.strip().partition("(")
+    if bracket and (not name or not arguments.endswith(")")):
         raise ParameterError(
             f"Expected a name, with parameters in brackets, for example 'rare(quality=best)'. Got "
             f"{text!r} instead."
         )
-    assignments = split_outside_brackets(inside.removesuffix(")"), ",")
+    assignments = split_outside_brackets(arguments.removesuffix(")"), ",")
     return name.strip(), parse_parameters(part for part in assignments if part)
 
 

@@ -26,7 +26,7 @@ FOREIGN_PARAMETERS = {
     "resamplers": "resampler",
     "datasets": "dataset",
 }
-#: What users of the foreign parameter have to know about ours: it completes the suggestion.
+#: Notes that complete a suggestion: how our parameter differs from the foreign one.
 FOREIGN_PARAMETER_NOTES = {
     "percent": ", in percent of the rows: 25, not 0.25",
     "estimator": ", the learner of each label",
@@ -177,7 +177,9 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
         or get_close_matches(name, names, n=3, cutoff=cutoff)
         or get_close_matches(name.lower(), names, n=3, cutoff=cutoff)
     )
-    return f" Did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+    if matches:
+        return f" Did you mean {' or '.join(map(repr, matches))}?"
+    return ""
 
 
 def did_you_mean_parameter(name: str, candidates: Iterable[str]) -> str:

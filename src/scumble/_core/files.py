@@ -368,7 +368,9 @@ def _compress(raw: IO[bytes], compression: str) -> Any:
 
     ``compression`` is a suffix such as ".gz"; if it is empty, the stream only buffers.
     """
-    return _STREAMS[compression](raw, "wb") if compression else io.BufferedWriter(raw, BLOCK_BYTES)
+    if compression:
+        return _STREAMS[compression](raw, "wb")
+    return io.BufferedWriter(raw, BLOCK_BYTES)
 
 
 @contextmanager
@@ -381,7 +383,7 @@ def _translate_write_errors(
     """
     try:
         yield
-    except BrokenPipeError:  # the reader has stopped reading, which is no error
+    except BrokenPipeError:  # the reader has stopped reading, which is not an error
         raise
     except OSError as error:
         raise WriteError(f"{subject} {write_failure_message(error, folder)}.{hint}") from error
@@ -394,7 +396,7 @@ def _translate_errors_of_path(path: Path) -> AbstractContextManager[None]:
 
 def translate_temp_file_errors() -> AbstractContextManager[None]:
     """Raise `WriteError` for an `OSError` in the ``with`` block that writes a temporary file."""
-    hint = " Such files stand in the folder that the variable TMPDIR names. No file was changed."
+    hint = " The variable TMPDIR names the folder of such files. No file was changed."
     return _translate_write_errors("A temporary file", hint=hint)
 
 

@@ -55,7 +55,9 @@ def thread_count(n_jobs: int | None = None) -> int:
     if n_jobs is None:
         n_jobs = _n_jobs_from_environment()
     NJobsConstraint().check(n_jobs, name="n_jobs", caller="")
-    return int(n_jobs) if n_jobs > 0 else max(1, _n_cores() + 1 + int(n_jobs))
+    if n_jobs > 0:
+        return int(n_jobs)
+    return max(1, _n_cores() + 1 + int(n_jobs))
 
 
 @contextmanager

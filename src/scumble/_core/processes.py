@@ -33,7 +33,7 @@ _PR_SET_PDEATHSIG = 1
 _MAX_OUTPUT_SHOWN = 2000
 #: Seconds between two measurements of the memory: short beside a fit, long beside a measurement.
 _MEMORY_INTERVAL = 0.01
-#: Seconds that an idle child process has to end by itself after its parent has ended.
+#: Seconds that an idle child process has to end normally after its parent has ended.
 _GRACE_PERIOD = 1.0
 
 
@@ -52,8 +52,8 @@ class ChildProcess:
 
     Parameters
     ----------
-    answer : str
-        Dotted name of the function that answers a request. It is called with ``arguments``, the
+    handler : str
+        Dotted name of the function that handles a request. It is called with ``arguments``, the
         request, and a function that sends messages to the parent; what it returns is sent as the
         last message.
     *arguments : object
@@ -67,13 +67,13 @@ class ChildProcess:
 
     def __init__(
         self,
-        answer: str,
+        handler: str,
         *arguments: Any,
         environment: Mapping[str, str] | None = None,
         keeps_stderr: bool = False,
     ) -> None:
         # Pickled first: if this fails, no process has been started.
-        first_message = answer, [pickle_value(argument) for argument in arguments]
+        first_message = handler, [pickle_value(argument) for argument in arguments]
         self._output = tempfile.TemporaryFile() if keeps_stderr else None
         # For Linux, the parent is the thread that starts a process. A child process that another
         # thread than the main one starts must outlive this thread.
@@ -200,9 +200,9 @@ def pickle_value(value: Any) -> bytes:
 
 
 def run_child_loop(parent: int) -> None:
-    """Receive requests and send answers until the parent ends; then end this process.
+    """Receive requests and send responses until the parent ends; then end this process.
 
-    The first message names the function that answers, and its first arguments.
+    The first message names the function that responds, and its first arguments.
 
     ``parent`` is the process id of the parent if Linux shall kill this process with it, else 0.
     """
@@ -211,9 +211,9 @@ def run_child_loop(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     _set_parent_death_signal(parent)
     _prefer_as_oom_victim()
-    requests, answers = _redirect_standard_streams()
+    requests, responses = _redirect_standard_streams()
     name, pickled_arguments = pickle.load(requests)
-    answer = resolve_name(name)
+    handle_request = resolve_name(name)
     arguments = [pickle.loads(pickled) for pickled in pickled_arguments]
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive_requests, args=(requests, waiting), daemon=True).start()
@@ -221,7 +221,7 @@ def run_child_loop(parent: int) -> None:
     def send(message: Any) -> None:
         """Send a message to the parent; end this process if the parent has ended."""
         try:
-            _write(answers, message)
+            _write(responses, message)
         except OSError:  # the parent has ended
             sys.exit(1)
 
@@ -230,7 +230,7 @@ def run_child_loop(parent: int) -> None:
         request = waiting.get()
         if isinstance(request, _EndOfRequests):
             sys.exit(request.exit_code)
-        send(answer(*arguments, request, send))
+        send(handle_request(*arguments, request, send))
 
 
 def _set_parent_death_signal(parent: int) -> None:
@@ -251,15 +251,15 @@ def _prefer_as_oom_victim() -> None:
 
 
 def _redirect_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the pipes of requests and of answers, which are standard input and output.
+    """Return the pipes of requests and of responses, which are standard input and output.
 
     From then on, standard input is empty, and printed text goes to standard error.
     """
     requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
+    responses = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    return requests, answers
+    return requests, responses
 
 
 def _receive_requests(requests: IO[bytes], waiting: queue.SimpleQueue[Any]) -> None:
@@ -278,8 +278,9 @@ def _receive_requests(requests: IO[bytes], waiting: queue.SimpleQueue[Any]) -> N
         exit_code = 1
     waiting.put(_EndOfRequests(exit_code))
     time.sleep(_GRACE_PERIOD)  # an idle main thread takes it from the queue and ends the process
-    # The main thread is computing an answer that nobody will receive. No thread can raise an
-    # exception in another one that runs compiled code, so only this ends the process.
+    # The main thread is computing a response that nobody will receive. sys.exit would end only this
+    # thread, and no thread can raise an exception in another one that runs compiled code. os._exit
+    # ends the process at once.
     os._exit(exit_code)
 
 

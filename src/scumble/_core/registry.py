@@ -76,7 +76,7 @@ def register(
     present = entries.get(name)
     if present is not None and _identity(present.obj) != _identity(obj):
         raise ParameterError(
-            f"Two entries want to be the {kind} {name!r}: {present.obj!r} and {obj!r}."
+            f"The {kind} {name!r} is registered twice: {present.obj!r} and {obj!r}."
         )
     entries[name] = CatalogueEntry(
         kind=kind,
@@ -164,9 +164,9 @@ def check_required_attributes(kind: str, obj: Any) -> None:
     """
     missing = [attribute for attribute in REQUIRED_ATTRIBUTES[kind] if not hasattr(obj, attribute)]
     if missing:
-        raise ParameterTypeError(f"{obj!r} is no {kind}: it has no {missing[0]!r}.")
+        raise ParameterTypeError(f"{obj!r} is not a {kind}: it has no {missing[0]!r}.")
     if kind in CLASS_KINDS and not inspect.isclass(obj):
-        raise ParameterTypeError(f"{obj!r} is no {kind}: it is no class.")
+        raise ParameterTypeError(f"{obj!r} is not a {kind}: it is not a class.")
 
 
 @cache

@@ -135,7 +135,9 @@ def _field_items(record: Any) -> Iterator[tuple[str, Any]]:
 
 def _as_mapping(record: Any) -> Mapping[str, Any]:
     """Return the fields of a dataclass as a dict; a mapping is returned unchanged."""
-    return record if isinstance(record, Mapping) else dict(_field_items(record))
+    if isinstance(record, Mapping):
+        return record
+    return dict(_field_items(record))
 
 
 def _format_table(view: TableView) -> _FormattedTable:
@@ -162,7 +164,9 @@ def format_cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.1e}" if 0 < abs(value) < 1e-4 else format_significant(value)
+        if 0 < abs(value) < 1e-4:
+            return f"{value:.1e}"
+        return format_significant(value)
     if isinstance(value, np.ndarray) and value.ndim > 1:
         return " x ".join(map(str, value.shape)) + " values"
     if isinstance(value, TableReprMixin):
@@ -171,5 +175,7 @@ def format_cell(value: Any) -> str:
         value = list(value)
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
         text = ", ".join(format_cell(item) for item in value[:MAX_ITEMS_SHOWN])
-        return f"{text}, ... ({len(value):,})" if len(value) > MAX_ITEMS_SHOWN else text
+        if len(value) > MAX_ITEMS_SHOWN:
+            return f"{text}, ... ({len(value):,})"
+        return text
     return escape_controls(str(value))

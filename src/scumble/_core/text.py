@@ -117,7 +117,9 @@ def display_path(path: str | os.PathLike[str], stdio_name: str) -> str:
     >>> display_path("films.csv", "standard output"), display_path("-", "standard output")
     ('films.csv', 'standard output')
     """
-    return stdio_name if os.fspath(path) == STDIO_PATH else os.fspath(path)
+    if os.fspath(path) == STDIO_PATH:
+        return stdio_name
+    return os.fspath(path)
 
 
 def format_number(value: Any, spec: str = ",d") -> str:
@@ -137,4 +139,6 @@ def format_significant(value: float | None, digits: int = 4) -> str:
     text = f"{value:,.{digits}g}"
     if "e" not in text:
         return text
-    return f"{value:,.0f}" if abs(value) >= 1 else f"{value:.{digits + 4}f}"
+    if abs(value) >= 1:
+        return f"{value:,.0f}"
+    return f"{value:.{digits + 4}f}"

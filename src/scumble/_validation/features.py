@@ -113,7 +113,9 @@ def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> F
 
 def _n_categories(column: EncodedColumn) -> int:
     """Return the number of categories of a nominal column, at least 1; 0 for a numeric column."""
-    return 0 if column.categories is None else max(len(column.categories), 1)
+    if column.categories is None:
+        return 0
+    return max(len(column.categories), 1)
 
 
 def encode_features(X: Any, codes: FeatureCodes, *, caller: str) -> Any:

@@ -78,7 +78,9 @@ def _pandas_columns(frame: Any) -> tuple[Any, Callable[[int], Any]]:
             )
         if hasattr(series.dtype, "fill_value"):  # a sparse column
             return series.array
-        return series.to_numpy() if isinstance(series.dtype, np.dtype) else series
+        if isinstance(series.dtype, np.dtype):
+            return series.to_numpy()
+        return series
 
     return frame.columns, get_column
 
@@ -106,7 +108,7 @@ def _other_columns(frame: Any, caller: str) -> tuple[Any, Callable[[int], Any]]:
 
 
 def not_a_table_error(frame: Any, caller: str) -> ParameterTypeError:
-    """Return the error for an object that is no table."""
+    """Return the error for an object that is not a table."""
     hint = " Collect the lazy frame first." if "Lazy" in type(frame).__name__ else ""
     return ParameterTypeError(
         f"{caller}: expected a DataFrame of pandas or polars or an Arrow table. "
@@ -200,7 +202,9 @@ def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
             column = column.unify_dictionaries()
         if column.num_chunks == 0:
             return pa.array([], column.type)
-        return column.combine_chunks() if column.num_chunks > 1 else column.chunk(0)
+        if column.num_chunks > 1:
+            return column.combine_chunks()
+        return column.chunk(0)
     if isinstance(column, pa.Array):
         return column
     if column.dtype.kind == "S":

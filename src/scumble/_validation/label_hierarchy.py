@@ -63,7 +63,7 @@ def select_parents(parents: Sequence[int] | None, labels: Sequence[int]) -> tupl
 
 
 def _as_integers(values: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the values as integers; None if one of them is no integer."""
+    """Return the values as integers; None if one of them is not an integer."""
     try:
         integers = tuple(int(value) for value in values)
     except (TypeError, ValueError, OverflowError):

@@ -23,7 +23,7 @@ from scumble._core.parallel import SERIAL_BELOW, row_blocks, run_in_threads
 from scumble._core.parameters import is_integer
 
 #: Numbers in label lists must be below this. Larger ones are identifiers of something else, and a
-#: matrix with so many columns would fill the memory.
+#: matrix with as many columns would fill the memory.
 MAX_LABELS = 2**31 - 1
 _HINT = "Labels must be 0/1 or True/False."
 
@@ -87,7 +87,9 @@ def label_lists(Y: Any) -> list[Any] | None:
         return None
     has_sets = any(isinstance(row, Set) for row in rows)
     has_different_lengths = len({len(row) for row in rows}) > 1
-    return rows if has_sets or has_different_lengths or _has_names(rows) else None
+    if has_sets or has_different_lengths or _has_names(rows):
+        return rows
+    return None
 
 
 def _has_names(rows: Sequence[Any]) -> bool:

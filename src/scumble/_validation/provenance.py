@@ -28,7 +28,9 @@ class _WeakIdentityMap:
     def get(self, obj: Any) -> Any:
         """Return the value that was stored for an object, or None if there is none."""
         reference, value = self._entries.get(id(obj), (None, None))
-        return value if reference is not None and reference() is obj else None
+        if reference is None or reference() is not obj:
+            return None
+        return value
 
 
 _resampled = _WeakIdentityMap()
@@ -62,8 +64,13 @@ def remembered_sample_weight(labels: Any, sample_weight: Any) -> Any:
     If a resampler returned ``labels``, and ``sample_weight`` is the array of weights that it was
     called with, these are the weights after resampling; otherwise ``sample_weight`` itself.
     """
-    before, after = _weights.get(labels) or (None, None)
-    return after if before is not None and before is sample_weight else sample_weight
+    remembered = _weights.get(labels)
+    if remembered is None:
+        return sample_weight
+    weights_before, weights_after = remembered
+    if sample_weight is weights_before:
+        return weights_after
+    return sample_weight
 
 
 def warn_if_resampled(*objects: Any, caller: str) -> None:

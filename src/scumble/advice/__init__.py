@@ -1,4 +1,4 @@
-"""From a data set to a decision: what is wrong, what helps, what does not, and how sure that is."""
+"""Advice for a data set: its problems, the best method, and its expected performance."""
 
 import typing
 

@@ -1,4 +1,4 @@
-"""The advice: what is wrong, what helps here, what does not, and how sure that is."""
+"""Advice for a data set: its problems, the best method, and the expected scores."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,66 +24,71 @@ from scumble.evaluate import confusion
 from scumble.evaluate.metrics.bipartition import f1s
 from scumble.evaluate.model_selection.cross_validation import check_dataset, resolve_seed
 
-#: The default is left only for a gain of macro F1 that is at least so large, and no accident.
-CLEAR_GAIN = 0.02
-#: The slower of two good defaults must gain so much over the quick one.
-WORTH_WAITING = 0.003
-QUICK, GOOD, UNTREATED = "rare", "rare(quality=best)", "br"
-#: Fewer rows than this tell nothing.
-FEWEST_ROWS = 20
+#: A method replaces the default if it gains at least this much macro F1 and the interval of the
+#: gain is above 0. Without this rule the best of nine methods would often be the best by chance.
+MIN_GAIN_OVER_DEFAULT = 0.02
+#: The slow default replaces the quick one if it gains at least this much macro F1.
+MIN_GAIN_OF_SLOW_DEFAULT = 0.003
+QUICK_DEFAULT = "rare"
+SLOW_DEFAULT = "rare(quality=best)"
+#: Gains are relative to this candidate.
+UNTREATED = "br"
+#: With fewer rows, out-of-sample scores are mostly chance.
+MIN_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CandidateResult(TableReprMixin):
-    """A candidate with what to expect of it."""
+    """The estimated performance of a candidate on new rows."""
 
     candidate: Candidate
     expected: dict[str, MetricEstimate]  # macro_f1, minority_f1 and micro_f1 on new rows
-    gain: MetricEstimate  # change of macro F1 against the untreated classifier
-    label_f1: Array  # F1 of every label on rows the models had not seen, 0 where it is undefined
-    seconds: float  # what it took to judge it
+    gain: MetricEstimate  # difference in macro F1 from the untreated classifier
+    label_f1: Array  # out-of-sample F1 of every label, 0 where it is undefined
+    seconds: float  # duration of the evaluation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advice(TableReprMixin):
-    """A decision with its reasons.
+    """The recommended method for a data set, with the reasons.
 
     Attributes
     ----------
     data : MultilabelDataset
         The data.
     diagnosis : Diagnosis
-        What stands in the way, by the data alone.
-    judged : tuple of Judged
-        The candidates that were tried, in their order.
-    chosen : str
-        Name of the one that is advised.
+        The problems that the data alone shows.
+    results : tuple of CandidateResult
+        The evaluated candidates, in the order of `CANDIDATES`.
+    selected : str
+        Name of the recommended candidate.
     learnable : ndarray of bool
-        Labels that a method ranks better than by chance.
+        Labels that a method ranks better than chance.
     left_out : tuple of (str, str)
-        Candidates that were not tried, and why.
+        Names of the candidates that were not evaluated, with the reasons.
     rows_needed : int or None
-        From so many rows on most labels of this data are learnt.
+        Number of rows from which on most labels of this data are learnt. None if it cannot be
+        estimated.
     random_state : int
-        Give it again to get the same.
+        The seed; with it `advise` returns the same advice again.
     interrupted : bool
-        Whether it was stopped before all was done.
+        Whether the evaluation was stopped before all candidates were evaluated.
 
     Examples
     --------
     >>> import scumble
     >>> data = scumble.make_multilabel(200, 6, scumble=None, random_state=0)
-    >>> found = scumble.advise(data, budget=None, random_state=0)
-    >>> found.chosen == found[found.chosen].candidate.name
+    >>> advice = scumble.advise(data, budget=None, random_state=0)
+    >>> advice.selected == advice[advice.selected].candidate.name
     True
-    >>> type(found.model).__name__, sorted(found.expected)
+    >>> type(advice.model).__name__, sorted(advice.expected)
     ('RareLabelClassifier', ['macro_f1', 'micro_f1', 'minority_f1'])
     """
 
     data: MultilabelDataset
     diagnosis: Diagnosis
     results: tuple[CandidateResult, ...]
-    chosen: str
+    selected: str
     learnable: Array
     left_out: tuple[tuple[str, str], ...]
     rows_needed: int | None
@@ -91,37 +96,43 @@ class Advice(TableReprMixin):
     interrupted: bool = False
 
     def __getitem__(self, name: str) -> CandidateResult:
-        known = {one.candidate.name: one for one in self.results}
-        if name not in known:
-            raise ParameterError(f"{name!r} was not judged here. Judged were: {', '.join(known)}.")
-        return known[name]
+        for result in self.results:
+            if result.candidate.name == name:
+                return result
+        evaluated = ", ".join(result.candidate.name for result in self.results)
+        raise ParameterError(f"{name!r} was not evaluated. Evaluated methods: {evaluated}.")
 
     @property
     def model(self) -> Any:
-        """The advised classifier, not fitted; `train` also resamples where that is advised."""
-        return self[self.chosen].candidate.classifier_factory()
+        """The recommended classifier, not fitted.
+
+        `train` also applies the recommended resampling, if any.
+        """
+        return self[self.selected].candidate.classifier_factory()
 
     @property
     def expected(self) -> dict[str, MetricEstimate]:
-        """What to expect of the advised method on new rows, metric by metric."""
-        return self[self.chosen].expected
+        """Estimates of all metrics on new rows, for the recommended method."""
+        return self[self.selected].expected
 
     @property
     def nothing_to_learn(self) -> bool:
-        """Whether no label is ranked better than by chance."""
+        """Whether no label is ranked better than chance."""
         return not self.learnable.any()
 
     @property
     def not_learnable_yet(self) -> Array:
-        """Labels with rows and without, which nothing here tells apart."""
-        never_found = self[self.chosen].label_f1 == 0
-        found: Array = self.diagnosis.has_both_classes(len(self.data)) & (
-            never_found | ~self.learnable
-        )
-        return found
+        """Labels that are never predicted correctly or are ranked no better than chance.
+
+        Labels that all rows or no rows have are not among them.
+        """
+        is_never_predicted = self[self.selected].label_f1 == 0
+        has_both_classes = self.diagnosis.has_both_classes(len(self.data))
+        is_not_learnable: Array = has_both_classes & (is_never_predicted | ~self.learnable)
+        return is_not_learnable
 
     def train(self, *, n_jobs: int | None = None) -> Any:
-        """Fit what is advised on all rows.
+        """Fit the recommended method on all rows.
 
         Parameters
         ----------
@@ -133,16 +144,19 @@ class Advice(TableReprMixin):
         estimator
             The fitted classifier.
         """
-        candidate = self[self.chosen].candidate
+        candidate = self[self.selected].candidate
         return candidate.fit(self.data, random_state=self.random_state, n_jobs=n_jobs)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values; NaN becomes None.
+        """Return the advice as values that can be written as JSON; NaN becomes None.
 
         Returns
         -------
         dict
-            ``labels``, ``methods``, ``chosen``, ``columns``, ``sentences`` and more.
+            ``chosen`` (name of the recommended method), ``methods`` (all that were evaluated),
+            ``left_out``, ``labels``, ``at_risk``, ``same_labels``, ``identifiers``, ``leaks``,
+            ``sentences`` (by heading), ``shell`` and ``python`` (code that trains the recommended
+            method), and more.
         """
         return advice_to_dict(self)
 
@@ -150,16 +164,23 @@ class Advice(TableReprMixin):
         return format_advice(self)
 
     def _repr_title(self) -> str:
+        """Return the recommended method and its expected macro F1 as one line."""
+        macro_f1 = format_cell(self.expected["macro_f1"].value)
         return (
-            f"Advice for {self.data.name!r}: {self.chosen}, macro F1 "
-            f"{format_cell(self.expected['macro_f1'].value)}; {len(self.results)} methods judged"
+            f"Advice for {self.data.name!r}: {self.selected}, macro F1 {macro_f1}; "
+            f"{len(self.results)} methods evaluated"
         )
 
     def _repr_table(self) -> TableView:
-        told = [(one, [*one.expected.values(), one.gain]) for one in self.results]
-        rows = [(one.candidate.name, *(e.value for e in own), one.seconds) for one, own in told]
+        """Return the estimates of all candidates as a table, with the sentences as notes."""
+        rows = []
+        for result in self.results:
+            estimates = [estimate.value for estimate in result.expected.values()]
+            rows.append((result.candidate.name, *estimates, result.gain.value, result.seconds))
         head = ("method", *self.expected, "gain", "seconds")
-        notes = [line for lines in sentences(self).values() for line in lines]
+        notes = []
+        for section in sentences(self).values():
+            notes += section
         return TableView(head, rows, len(rows), notes)
 
 
@@ -170,127 +191,150 @@ def advise(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Advice:
-    """Tell what is wrong with a data set, which method to take, and what to expect of it.
+    """Diagnose a data set, recommend a method, and estimate its performance on new rows.
 
-    Every candidate is judged by what it says of rows it has not seen, on this data. A good default
-    is left only where another is clearly better here.
+    All candidates are evaluated out of sample on this data. A default is recommended unless another
+    candidate is clearly better.
 
     Parameters
     ----------
     data : MultilabelDataset
         The data.
     budget : float, optional
-        About how many seconds it may take, 120 by default. It only shortens the list of
-        candidates, see `CANDIDATES`: the answer is otherwise one of data and seed. None tries all.
+        Approximate time limit in seconds. Candidates that would exceed it are left out, see
+        `CANDIDATES`; otherwise the advice depends only on data and seed. None evaluates all.
     random_state : None, int, Generator or RandomState, default=0
-        One seed, one answer.
+        The seed. The same seed gives the same advice.
     n_jobs : int, optional
-        Number of threads; it changes the time and nothing else.
+        Number of threads. It affects the time but not the result.
 
     Returns
     -------
     Advice
-        Print it, or see its ``chosen``, ``judged``, ``train()`` and ``to_dict()``.
+        Print it, or use its ``selected``, ``results``, ``train()`` and ``to_dict()``.
 
     Notes
     -----
-    Rare-label classifiers tell by themselves what they would say of a row left out; the others, and
-    all of them where there are texts, are fitted on five folds. Thresholds are chosen on three
-    parts of the rows and tried on the fourth. What to expect on new rows is the mean over 200
-    parts, each a quarter of the rows, drawn by chance. The middle nine tenths of them make the
-    interval, widened because new rows vary more than parts of the same rows.
+    Rare-label classifiers provide leave-one-out scores. All other candidates are fitted on five
+    folds, and so are the rare-label classifiers if the data contains texts. Thresholds are chosen
+    on three quarters of the rows and evaluated on the fourth. The expected value on new rows is the
+    mean over 200 random subsamples, each a quarter of the rows. The interval contains the middle
+    nine tenths of them; it is widened because new rows vary more than subsamples of the same rows.
 
     Examples
     --------
     >>> import scumble
     >>> from scumble.advice import advise
     >>> data = scumble.make_multilabel(300, 8, mean_ir=10, scumble=0.1, random_state=0)
-    >>> found = advise(data, random_state=0)
-    >>> found.chosen in ("rare", "rare(quality=best)"), found["br"].gain.value
+    >>> advice = advise(data, random_state=0)
+    >>> advice.selected in ("rare", "rare(quality=best)"), advice["br"].gain.value
     (True, 0.0)
     """
     check_dataset(data, caller="advise")
-    _check(data, budget)
+    _check_arguments(data, budget)
     seed = resolve_seed(random_state, caller="advise")
     warn_if_resampled(data, caller="advise")
     diagnosis = diagnose(data)
-    return build_advice(
-        CandidateRunner(data, seed, n_jobs, TimeBudget(budget)).try_all(), diagnosis
-    )
+    runner = CandidateRunner(data, random_state=seed, n_jobs=n_jobs, budget=TimeBudget(budget))
+    runner.run_all()
+    return build_advice(runner, diagnosis)
 
 
-def build_advice(results: CandidateRunner, diagnosis: Diagnosis) -> Advice:
-    """Judge the candidates by what they said of rows they had not seen, and take one."""
-    data, tried = results.data, results.candidate_predictions
-    if not tried:
-        raise DataError(
-            "advise: no candidate could be judged. "
-            + " ".join(f"{name}: {why}" for name, why in results.left_out)
-        )
-    draws = RowSubsamples(data.Y, diagnosis.is_rare, results.random_state)
-    values = {name: draws.values(one.predictions) for name, one in tried.items()}
-    judged = {name: _judge(one, values, data) for name, one in tried.items()}
-    chosen = _choose(values)
+def build_advice(runner: CandidateRunner, diagnosis: Diagnosis) -> Advice:
+    """Evaluate the out-of-sample predictions of all candidates and select one of them."""
+    data = runner.data
+    candidate_predictions = runner.candidate_predictions
+    if not candidate_predictions:
+        reasons = " ".join(f"{name}: {reason}" for name, reason in runner.left_out)
+        raise DataError(f"advise: no candidate could be evaluated. {reasons}")
+    subsamples = RowSubsamples(data.Y, diagnosis.is_rare, runner.random_state)
+    values = {
+        name: subsamples.values(item.predictions) for name, item in candidate_predictions.items()
+    }
+    results = {
+        name: _evaluate_candidate(item, values, data)
+        for name, item in candidate_predictions.items()
+    }
+    selected = _select_method(values)
     return Advice(
         data=data,
         diagnosis=diagnosis,
-        results=tuple(judged.values()),
-        chosen=chosen,
-        learnable=learnable_labels(_rankings(tried), data.Y),
-        left_out=tuple(results.left_out),
-        rows_needed=rows_needed(diagnosis.counts, judged[chosen].label_f1),
-        random_state=results.random_state,
-        interrupted=results.interrupted,
+        results=tuple(results.values()),
+        selected=selected,
+        learnable=learnable_labels(_untreated_scores(candidate_predictions), data.Y),
+        left_out=tuple(runner.left_out),
+        rows_needed=rows_needed(diagnosis.counts, results[selected].label_f1),
+        random_state=runner.random_state,
+        interrupted=runner.interrupted,
     )
 
 
-def _rankings(candidate_predictions: dict[str, CandidatePredictions]) -> list[Array]:
-    """Return the scores of methods that learn from the rows as they are, each once."""
-    as_they_are = [
-        c
-        for c in candidate_predictions.values()
-        if not c.candidate.resampler and not c.candidate.of
+def _untreated_scores(candidate_predictions: dict[str, CandidatePredictions]) -> list[Array]:
+    """Return the scores of methods that learn from the original rows, without duplicates."""
+    return [
+        item.scores
+        for item in candidate_predictions.values()
+        if item.scores is not None
+        and not item.candidate.resampler
+        and not item.candidate.scores_from
     ]
-    return [one.scores for one in as_they_are if one.scores is not None]
 
 
-def _check(data: MultilabelDataset, budget: float | None) -> None:
+def _check_arguments(data: MultilabelDataset, budget: float | None) -> None:
+    """Raise an error if the budget is invalid or the data cannot be evaluated."""
     if budget is not None and not (isinstance(budget, int | float) and budget > 0):
-        raise parameter_error("budget", "advise", "be seconds, more than 0", budget)
-    if len(data) < FEWEST_ROWS:
+        raise parameter_error("budget", "advise", "be a positive number of seconds", budget)
+    if len(data) < MIN_ROWS:
         raise DataError(
-            f"advise: found {len(data)} rows. Expected at least {FEWEST_ROWS}: with fewer, what is "
-            "measured on rows left out is mostly chance."
+            f"advise: found {len(data)} rows. Expected at least {MIN_ROWS}: with fewer rows, "
+            "out-of-sample scores are mostly chance."
         )
-    for wanted, found in (("features to learn from", data.features), ("labels", data.labels)):
-        if not found:
-            raise DataError(f"advise: the data has no {wanted}. Expected at least one.")
+    if not data.features:
+        raise DataError("advise: the data has no features to learn from. Expected at least one.")
+    if not data.labels:
+        raise DataError("advise: the data has no labels. Expected at least one.")
 
 
-def _judge(
-    one: CandidatePredictions, values: dict[str, Array], data: MultilabelDataset
+def _evaluate_candidate(
+    item: CandidatePredictions, values: dict[str, Array], data: MultilabelDataset
 ) -> CandidateResult:
-    own = values[one.candidate.name]
+    """Return the estimates of one candidate; ``values`` are the metrics of all on subsamples."""
+    candidate_values = values[item.candidate.name]
     expected = {
-        metric: MetricEstimate(*np.clip(MetricEstimate.of(own[:, at]), 0.0, 1.0).tolist())
-        for at, metric in enumerate(METRICS)
+        metric: MetricEstimate.of(candidate_values[:, column]).clip(0.0, 1.0)
+        for column, metric in enumerate(METRICS)
     }
-    base = values.get(UNTREATED, np.full_like(own, np.nan))
-    gain = MetricEstimate.of(own[:, 0] - base[:, 0])
-    label_f1, _ = f1s(confusion(data.Y, one.predictions).by_label)
-    return CandidateResult(one.candidate, expected, gain, np.nan_to_num(label_f1), one.seconds)
+    if UNTREATED in values:
+        gain = MetricEstimate.of(candidate_values[:, 0] - values[UNTREATED][:, 0])
+    else:
+        gain = MetricEstimate(np.nan, np.nan, np.nan)
+    label_f1, _ = f1s(confusion(data.Y, item.predictions).by_label)
+    return CandidateResult(
+        candidate=item.candidate,
+        expected=expected,
+        gain=gain,
+        label_f1=np.nan_to_num(label_f1),
+        seconds=item.seconds,
+    )
 
 
-def _choose(values: dict[str, Array]) -> str:
-    """Take the default, and leave it only for a clear gain of macro F1."""
-    f1 = {name: found[:, 0] for name, found in values.items()}
-    default = _default(f1)
-    gains = {name: MetricEstimate.of(f1[name] - f1[default]) for name in f1}
-    clear = [n for n, gain in gains.items() if gain.value >= CLEAR_GAIN and gain.low > 0]
-    return max([default, *clear], key=lambda name: float(np.nanmean(f1[name])))
+def _select_method(values: dict[str, Array]) -> str:
+    """Return the default, or a method that clearly gains macro F1 over it."""
+    macro_f1 = {name: candidate_values[:, 0] for name, candidate_values in values.items()}
+    default = _select_default(macro_f1)
+    options = [default]
+    for name in macro_f1:
+        gain = MetricEstimate.of(macro_f1[name] - macro_f1[default])
+        if gain.value >= MIN_GAIN_OVER_DEFAULT and gain.low > 0:
+            options.append(name)
+    return max(options, key=lambda name: float(np.nanmean(macro_f1[name])))
 
 
-def _default(f1: dict[str, Array]) -> str:
-    if GOOD in f1 and QUICK in f1:
-        return GOOD if np.nanmean(f1[GOOD] - f1[QUICK]) >= WORTH_WAITING else QUICK
-    return next(name for name in (GOOD, QUICK, *f1) if name in f1)
+def _select_default(macro_f1: dict[str, Array]) -> str:
+    """Return the quick default, or the slow one if it gains; any method if both are missing."""
+    if SLOW_DEFAULT in macro_f1 and QUICK_DEFAULT in macro_f1:
+        gain = np.nanmean(macro_f1[SLOW_DEFAULT] - macro_f1[QUICK_DEFAULT])
+        if gain >= MIN_GAIN_OF_SLOW_DEFAULT:
+            return SLOW_DEFAULT
+        return QUICK_DEFAULT
+    return next(name for name in (SLOW_DEFAULT, QUICK_DEFAULT, *macro_f1) if name in macro_f1)

@@ -1,4 +1,4 @@
-"""The advice in plain sentences."""
+"""The advice as text, as code, and as values for JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scumble._core.arrays import Array
 from scumble._core.text import pluralize
 from scumble.advice.estimates import METRICS, MetricEstimate
 from scumble.advice.evidence import (
     INTERVAL_COVERAGE,
     RESAMPLED_PREFIX,
-    measured,
+    dataset_evidence,
     remedial_harm_sentence,
 )
 from scumble.measures.summary import to_json_value
@@ -24,21 +25,21 @@ from scumble.measures.summary import to_json_value
 if TYPE_CHECKING:
     from scumble.advice.advice import Advice, CandidateResult
 
-#: Labels, columns and pairs that are named at the most.
+#: Maximum number of labels, columns or pairs that a sentence names.
 N_NAMED = 8
-#: With fewer rows of rare labels than these, numbers about them are mostly chance.
+#: With fewer rows that have a rare label, a sentence warns that their scores are uncertain.
 FEW_ROWS = 100
-#: A change of F1 that is worth a word.
-NOTABLE = 0.005
+#: Differences in F1 up to this are not reported as gains or losses.
+NOTABLE_DIFFERENCE = 0.005
 
-#: How what is expected is told, by metric.
-OPENINGS = {
-    "macro_f1": "a macro F1 of",
-    "minority_f1": "for rare labels",
-    "micro_f1": "a micro F1 of",
+#: Phrases with the expected value of each metric.
+METRIC_PHRASES = {
+    "macro_f1": "a macro F1 of {}",
+    "minority_f1": "{} for the rare labels",
+    "micro_f1": "a micro F1 of {}",
 }
-#: Where the names come from that suggested lines use.
-HOMES = (
+#: Modules from which the suggested Python code imports names.
+IMPORTED_MODULES = (
     "scumble.learn",
     "scumble.resample",
     "sklearn.linear_model",
@@ -48,381 +49,524 @@ HOMES = (
 
 
 def sentences(advice: Advice) -> dict[str, list[str]]:
-    """Return the parts of the advice: heading -> sentences."""
-    hopeless = advice.nothing_to_learn
+    """Return the sentences of the advice by heading."""
+    if advice.nothing_to_learn:
+        recommendation = [_nothing_to_learn_sentence(advice)]
+        discouraged = []
+    else:
+        recommendation = list(_recommendation_sentences(advice))
+        discouraged = list(_unhelpful_method_sentences(advice))
     return {
-        "What is wrong": list(_wrong(advice)),
-        "What helps here": [_on_hopeless(advice)] if hopeless else list(_helps(advice)),
-        "What does not": [] if hopeless else list(_does_not(advice)),
-        "How sure this is": list(_sure(advice)),
+        "What is wrong": list(_problem_sentences(advice)),
+        "What helps here": recommendation,
+        "What does not": discouraged,
+        "How sure this is": list(_certainty_sentences(advice)),
     }
 
 
 def format_advice(advice: Advice) -> str:
-    """Return all sentences under their headings, and the lines that follow from them."""
-    told = sentences(advice)
-    if risks := "; ".join(_risk(advice, at) for at in _at_risk(advice)):
-        # Reports show these as a table.
-        told["What is wrong"].append(f"Most at risk, by the company they keep: {risks}.")
-    parts = [[heading, *lines, ""] for heading, lines in told.items() if lines]
+    """Return all sentences with their headings, followed by the suggested code."""
+    sections = sentences(advice)
+    labels_at_risk = _labels_at_risk(advice)
+    if labels_at_risk:
+        # Reports show these labels in a table.
+        risks = "; ".join(_risk_text(advice, label) for label in labels_at_risk)
+        sections["What is wrong"].append(f"Rare labels with the highest concurrence: {risks}.")
+    lines = []
+    for heading, section in sections.items():
+        if section:
+            lines += [heading, *section, ""]
     if not advice.nothing_to_learn:
-        parts.append(["What to do", shell_line(advice), "or, in Python:", *python_lines(advice)])
-    return "\n".join(line for part in parts for line in part).rstrip()
+        lines += ["What to do", shell_line(advice), "or, in Python:", *python_lines(advice)]
+    return "\n".join(lines).rstrip()
 
 
 def advice_to_dict(advice: Advice) -> dict[str, Any]:
-    """Return the whole advice as plain values."""
-    chosen, untreated = advice[advice.chosen], _untreated(advice)
-    found, names = advice.diagnosis, advice.data.labels
-    features = advice.data.feature_names
+    """Return the advice as values that can be written as JSON."""
+    diagnosis = advice.diagnosis
+    labels = advice.data.labels
+    columns = advice.data.feature_names
     return {
         "data": advice.data.name,
         "n_instances": len(advice.data),
-        "n_labels": len(names),
+        "n_labels": len(labels),
         "random_state": advice.random_state,
-        "chosen": advice.chosen,
+        "chosen": advice.selected,
         "nothing_to_learn": advice.nothing_to_learn,
         "interrupted": advice.interrupted,
         "rows_needed": advice.rows_needed,
-        "methods": [_plain_method(one, one is chosen) for one in advice.results],
-        "left_out": [{"name": name, "why": why} for name, why in advice.left_out],
-        "labels": _plain_labels(advice, chosen, untreated),
-        "at_risk": [names[at] for at in _at_risk(advice)],
-        "same_labels": [[names[a], names[b], share] for a, b, share in found.near_duplicates],
-        "identifiers": [features[at] for at in found.identifiers],
-        "leaks": [[features[column], names[label], r] for column, label, r in found.leaks],
+        "methods": [_result_to_dict(result, advice.selected) for result in advice.results],
+        "left_out": [{"name": name, "why": reason} for name, reason in advice.left_out],
+        "labels": _labels_to_dicts(advice),
+        "at_risk": [labels[label] for label in _labels_at_risk(advice)],
+        "same_labels": [[labels[a], labels[b], share] for a, b, share in diagnosis.near_duplicates],
+        "identifiers": [columns[column] for column in diagnosis.identifiers],
+        "leaks": [[columns[column], labels[label], r] for column, label, r in diagnosis.leaks],
         "sentences": sentences(advice),
         "python": python_lines(advice),
         "shell": shell_line(advice),
     }
 
 
-def best_resampler_in_advice(told: dict[str, Any]) -> tuple[str, str] | None:
-    """Name the resampler that was measured best on this data, and say by how much."""
-    # Takes what `Advice.to_dict` gives; None where no resampler was judged.
-    resamplers = [one for one in told["methods"] if one["family"] == "resampling"]
-    judged = [one for one in resamplers if one["gain"]["value"] is not None]
-    if not judged:
+def best_resampler_in_advice(advice: dict[str, Any]) -> tuple[str, str] | None:
+    """Return the best resampler for trees on this data and the reason, from `Advice.to_dict`.
+
+    Return None if no resampler was evaluated.
+    """
+    resamplers = [
+        method
+        for method in advice["methods"]
+        if method["family"] == "resampling" and method["gain"]["value"] is not None
+    ]
+    if not resamplers:
         return None
-    best = max(judged, key=lambda one: one["gain"]["value"])
-    gain = MetricEstimate(**best["gain"])
-    method = best["name"].removeprefix(RESAMPLED_PREFIX)
+    best = max(resamplers, key=lambda method: method["gain"]["value"])
+    name = best["name"].removeprefix(RESAMPLED_PREFIX)
+    change = _change_text(MetricEstimate(**best["gain"]))
     reason = (
-        f"Of {pluralize(len(judged), 'resampler')} tried on this data, {method} served trees best: "
-        f"macro F1 changed by {_change(gain)}."
+        f"Of {pluralize(len(resamplers), 'resampler')} evaluated on this data, {name} is the best "
+        f"for trees: macro F1 changed by {change}."
     )
-    if told["chosen"] != best["name"]:
-        [chosen] = [one for one in told["methods"] if one["chosen"]]
+    if advice["chosen"] != best["name"]:
+        selected = next(method for method in advice["methods"] if method["chosen"])
         reason += (
-            f" What is advised, {chosen['name']}, changed it by {chosen['gain']['value']:+.3f}."
+            f" The recommended method, {selected['name']}, changed it by "
+            f"{selected['gain']['value']:+.3f}."
         )
-    return method, reason
+    return name, reason
 
 
 def shell_line(advice: Advice) -> str:
-    """Return the command that trains what is advised; DATA and MODEL stand for files."""
-    return advice[advice.chosen].candidate.shell or "scumble advise DATA --train MODEL"
+    """Return the command that trains the recommended method; DATA and MODEL stand for files."""
+    return advice[advice.selected].candidate.shell or "scumble advise DATA --train MODEL"
 
 
 def python_lines(advice: Advice) -> list[str]:
-    """Return the lines that train what is advised; "DATA" stands for a file."""
-    text = advice[advice.chosen].candidate.python
-    words = set(re.findall(r"\w+", text))
-    used = {room: ", ".join(sorted(words & {*import_module(room).__all__})) for room in HOMES}
-    imports = [f"from {room} import {names}" for room, names in used.items() if names]
-    return ["import scumble", *imports, 'data = scumble.read("DATA")', f"model = {text}"]
+    """Return the code that trains the recommended method; "DATA" stands for a file."""
+    expression = advice[advice.selected].candidate.python
+    words = set(re.findall(r"\w+", expression))
+    lines = ["import scumble"]
+    for module in IMPORTED_MODULES:
+        names = sorted(words.intersection(import_module(module).__all__))
+        if names:
+            lines.append(f"from {module} import {', '.join(names)}")
+    return [*lines, 'data = scumble.read("DATA")', f"model = {expression}"]
 
 
-def fill_shell(line: str, source: str, model: str, more: Sequence[str] = ()) -> str:
-    """Put the user's files and options into a suggested command."""
-    known = {"DATA": source, "MODEL": model}
-    words = [shlex.quote(known.get(word, word)) for word in line.split(" ")]
-    return " ".join([*words, *map(shlex.quote, more)])
+def fill_shell(line: str, source: str, model: str, options: Sequence[str] = ()) -> str:
+    """Return a suggested command with the user's files and options."""
+    files = {"DATA": source, "MODEL": model}
+    words = [files.get(word, word) for word in line.split(" ")]
+    return shlex.join([*words, *options])
 
 
 def fill_python(line: str, call: str) -> str:
-    """Put the user's way of reading the data into a suggested line."""
+    """Return a suggested line of code with the call that reads the user's data."""
     return line.replace('scumble.read("DATA")', call)
 
 
-def _wrong(advice: Advice) -> Iterator[str]:
-    found = advice.diagnosis
-    rare = np.flatnonzero(found.is_rare)
+def _problem_sentences(advice: Advice) -> Iterator[str]:
+    """Yield the sentences below "What is wrong"."""
+    n_rare = int(advice.diagnosis.is_rare.sum())
+    verb = "is" if n_rare == 1 else "are"
     yield (
         f"{pluralize(len(advice.data), 'row')} with {pluralize(advice.data.n_labels, 'label')}; "
-        f"{pluralize(rare.size, 'label')} {'is' if rare.size == 1 else 'are'} rarer than average."
+        f"{pluralize(n_rare, 'label')} {verb} rarer than average."
     )
-    yield from _never_found(advice, rare)
-    yield from _not_yet(advice)
-    yield from _same(advice)
-    if found.identifiers:
-        listed = _listed([advice.data.feature_names[at] for at in found.identifiers])
-        one = len(found.identifiers) == 1
-        s, verb, them = ("", "names", "it") if one else ("s", "name", "them")
-        yield f"The column{s} {listed} {verb} rows instead of describing them: leave {them} out."
-    yield from _leaks(advice)
+    yield from _never_predicted_sentence(advice)
+    yield from _constant_label_sentences(advice)
+    yield from _not_learnable_yet_sentences(advice)
+    yield from _near_duplicate_sentence(advice)
+    yield from _identifier_sentence(advice)
+    yield from _leak_sentence(advice)
 
 
-def _same(advice: Advice) -> Iterator[str]:
-    """Name labels that are nearly the same, all that hang together at once."""
-    groups: list[tuple[set[int], float]] = []
-    for a, b, share in advice.diagnosis.near_duplicates:
-        touched = [group for group in groups if group[0] & {a, b}]
-        groups = [group for group in groups if group not in touched]
-        members = {a, b}.union(*(known for known, _ in touched))
-        groups.append((members, min([share, *(least for _, least in touched)])))
-    names = advice.data.labels
-    told = [f"{' = '.join(names[at] for at in sorted(group))} ({s:.0%})" for group, s in groups]
-    if told:
-        listed = _listed(told)
-        yield f"Nearly the same label under several names, with the rows they share: {listed}."
-
-
-def _leaks(advice: Advice) -> Iterator[str]:
-    features, names = advice.data.feature_names, advice.data.labels
-    found = advice.diagnosis.leaks
-    told = [f"{features[column]} tells {names[label]}" for column, label, _ in found]
-    if len(told) == 1:
-        yield (
-            f"The column {told[0]} almost by itself (correlation {found[0][2]:.2f}): make sure "
-            "that it is known before the label is."
-        )
-    elif told:
-        yield (
-            "Some columns tell a label almost by themselves; make sure that they are known before "
-            f"the labels are: {_listed(told)}."
-        )
-
-
-def _at_risk(advice: Advice) -> list[int]:
-    """Rare labels, the most unequal company first."""
-    found = advice.diagnosis
-    rare = np.flatnonzero(found.is_rare)
-    order = sorted(rare, key=lambda at: (-np.nan_to_num(found.scumble[at]), found.counts[at]))
-    return [int(at) for at in order[:N_NAMED]]
-
-
-def _never_found(advice: Advice, rare: Any) -> Iterator[str]:
-    untreated = _untreated(advice)
+def _never_predicted_sentence(advice: Advice) -> Iterator[str]:
+    """Yield how many rare labels untreated trees never predict correctly."""
+    untreated = _untreated_result(advice)
+    rare = np.flatnonzero(advice.diagnosis.is_rare)
     if untreated is None or not rare.size:
         return
-    never = int((untreated.label_f1[rare] == 0).sum())
-    if not never:
-        them = {1: "it", 2: "both"}.get(rare.size, f"all {rare.size}")
-        yield f"Untreated trees find {them}, at least now and then."
-    elif never == rare.size:
-        missed = {1: "it", 2: "either of them"}.get(never, "any of them")
-        yield f"Untreated trees never find {missed}."
+    n_rare = rare.size
+    n_never = int((untreated.label_f1[rare] == 0).sum())
+    if n_never == 0:
+        objects = {1: "it", 2: "both"}.get(n_rare, f"all {n_rare}")
+        yield f"Untreated trees predict {objects} correctly at least once."
+    elif n_never == n_rare:
+        objects = {1: "it", 2: "either of them"}.get(n_rare, "any of them")
+        yield f"Untreated trees never predict {objects} correctly."
     else:
-        yield f"Untreated trees never find {never} of these {rare.size}."
+        yield f"Untreated trees never predict {n_never} of these {n_rare} correctly."
 
 
-def _risk(advice: Advice, label: int) -> str:
-    found, names = advice.diagnosis, advice.data.labels
-    met = found.top_cooccurrence[label]
-    company = "" if met is None else f", with {names[met[0]]} in {met[1]:.0%} of its rows"
-    return (
-        f"{names[label]} ({pluralize(int(found.counts[label]), 'row')}, {found.irlbl[label]:,.0f} "
-        f"times rarer than the most frequent label, SCUMBLE {found.scumble[label]:.2f}{company})"
-    )
-
-
-def _not_yet(advice: Advice) -> Iterator[str]:
-    found, names = advice.diagnosis, advice.data.labels
-    absent = [names[at] for at in np.flatnonzero(found.counts == 0)]
-    if absent:
-        never = f"never {'occurs' if len(absent) == 1 else 'occur'} in this data"
-        yield f"{pluralize(len(absent), 'label')} {never}: {_listed(absent)}."
-    always = [names[at] for at in np.flatnonzero(found.counts == len(advice.data))]
-    if always:
-        are, them = ("is", "it") if len(always) == 1 else ("are", "them")
+def _constant_label_sentences(advice: Advice) -> Iterator[str]:
+    """Yield which labels no row has, and which labels all rows have."""
+    counts = advice.diagnosis.counts
+    labels = advice.data.labels
+    unseen = [labels[label] for label in np.flatnonzero(counts == 0)]
+    if unseen:
+        verb = "occurs" if len(unseen) == 1 else "occur"
+        yield f"{pluralize(len(unseen), 'label')} never {verb} in this data: {_join(unseen)}."
+    constant = [labels[label] for label in np.flatnonzero(counts == len(advice.data))]
+    if constant:
+        verb = "is" if len(constant) == 1 else "are"
         yield (
-            f"{pluralize(len(always), 'label')} {are} on every row, so that there is nothing to "
-            f"learn of {them}: {_listed(always)}."
+            f"{pluralize(len(constant), 'label')} {verb} present in every row, so there is nothing "
+            f"to learn: {_join(constant)}."
         )
-    waiting = np.flatnonzero(advice.not_learnable_yet)
-    if waiting.size and not advice.nothing_to_learn:
-        order = waiting[np.argsort(-found.counts[waiting], kind="stable")]
-        told = [f"{names[at]} ({pluralize(int(found.counts[at]), 'row')})" for at in order]
-        yield f"Not learnt yet, never found or no better than by chance: {_listed(told)}."
-        yield from _more_needed(advice, order)
 
 
-def _more_needed(advice: Advice, waiting: Any) -> Iterator[str]:
-    """Tell how many more rows labels need that are not learnt yet."""
-    needed, counts = advice.rows_needed, advice.diagnosis.counts
-    if needed is None:
+def _not_learnable_yet_sentences(advice: Advice) -> Iterator[str]:
+    """Yield which labels are not learnt, and how many rows they would need."""
+    labels = np.flatnonzero(advice.not_learnable_yet)
+    if not labels.size or advice.nothing_to_learn:
         return
-    short = needed - counts[waiting]
-    short = short[short > 0]
-    curve = f"In this data most labels are learnt from about {pluralize(needed, 'row')} on"
-    if not short.size:
-        lack = "it lacks" if waiting.size == 1 else "these lack"
-        yield f"{curve}: more rows alone may not be what {lack}."
-        return
-    least, most = int(short.min()), int(short.max())
-    more = f"{least}" if least == most else f"{least} to {most}"
-    who = "it" if waiting.size == 1 else "these"
-    who = who if short.size == waiting.size else f"{short.size} of these"
-    yield f"{curve}: {who} {'needs' if short.size == 1 else 'need'} about {more} more."
-
-
-def _on_hopeless(advice: Advice) -> str:
-    nothing = "Nothing can be learnt from this data as it is:"
-    if not advice.diagnosis.has_both_classes(len(advice.data)).any():
-        return f"{nothing} every label is on all rows or on none."
-    return (
-        f"{nothing} no label's rows can be told from the others better than by chance. Check that "
-        "rows and labels belong together, and whether other features would tell more."
-    )
-
-
-def _helps(advice: Advice) -> Iterator[str]:
-    chosen, untreated = advice[advice.chosen], _untreated(advice)
-    yield f"Take {chosen.candidate.name}: {chosen.candidate.description}."
-    expected = [f"{OPENINGS[metric]} {_within(found)}" for metric, found in _known(chosen)]
-    yield f"On new rows expect {_listed(expected, last=' and ')}."
-    if untreated is not None and untreated is not chosen:
-        before = [f"{found.value:.3f}" for _, found in _known(untreated)]
-        change = f"changes by {_change(chosen.gain)}" if chosen.gain.value else "stays"
-        yield f"Untreated trees would give {_listed(before, last=' and ')}; macro F1 {change}."
-        up = int((chosen.label_f1 > untreated.label_f1 + NOTABLE).sum())
-        down = int((chosen.label_f1 < untreated.label_f1 - NOTABLE).sum())
-        gain = f"{pluralize(up, 'label')} {'gains' if up == 1 else 'gain'}"
-        lose = f"{down} {'loses' if down == 1 else 'lose'}"
-        yield f"{gain if up else 'No label gains'}, {lose if down else 'none loses'}."
-    good = [one for one in _others(advice) if one.gain.low > 0 and one.gain.value > NOTABLE]
-    if good:
-        yield f"Also better than untreated trees: {', '.join(map(_with_gain, good))}."
-
-
-def _does_not(advice: Advice) -> Iterator[str]:
-    others = _others(advice)
-    harm = [one for one in others if one.gain.high < 0]
-    for one in harm:
-        yield f"{one.candidate.name} harms: macro F1 changes by {_change(one.gain)}."
-    for one in harm:
-        if one.candidate.resampler == "remedial":
-            yield remedial_harm_sentence(one.gain.value)
-    idle = [
-        _with_gain(one)
-        for one in others
-        if one.gain.low <= 0 <= one.gain.high or 0 < one.gain.value <= NOTABLE
+    counts = advice.diagnosis.counts
+    by_count = labels[np.argsort(-counts[labels], kind="stable")]
+    texts = [
+        f"{advice.data.labels[label]} ({pluralize(int(counts[label]), 'row')})"
+        for label in by_count
     ]
-    if idle:
-        yield f"No difference that could be told from chance: {_listed(idle)}."
+    yield (
+        "Not learnt yet, because never predicted correctly or ranked no better than chance: "
+        f"{_join(texts)}."
+    )
+    if advice.rows_needed is not None:
+        yield _rows_needed_sentence(advice.rows_needed, counts[labels])
 
 
-def _sure(advice: Advice) -> Iterator[str]:
-    rare = advice.data.Y[:, np.flatnonzero(advice.diagnosis.is_rare)]
-    n_rows = int((rare.sum(axis=1) > 0).sum())
-    yield from _measured_how(advice)
-    if 0 < n_rows < FEW_ROWS and not advice.nothing_to_learn:
-        yield f"What is said of rare labels hangs on {pluralize(n_rows, 'row')} that have one."
-    best = advice.expected["macro_f1"].value
-    reached = {one.candidate.name: one.expected["macro_f1"].value for one in advice.results}
-    rivals = [f"{name} ({f1 - best:+.3f})" for name, f1 in reached.items() if f1 > best + NOTABLE]
-    if rivals and not advice.nothing_to_learn:
+def _rows_needed_sentence(n_needed: int, counts: Array) -> str:
+    """Return how many more rows are needed by labels that have ``counts`` rows."""
+    threshold = f"In this data most labels are learnt from about {pluralize(n_needed, 'row')} on"
+    n_labels = counts.size
+    subject = "this label" if n_labels == 1 else "these labels"
+    missing = n_needed - counts[counts < n_needed]
+    if not missing.size:
+        return f"{threshold}: more rows alone may not help {subject}."
+    if missing.size < n_labels:
+        subject = f"{missing.size} of these labels"
+    verb = "needs" if missing.size == 1 else "need"
+    fewest = int(missing.min())
+    largest = int(missing.max())
+    n_rows = f"{fewest}" if fewest == largest else f"{fewest} to {largest}"
+    return f"{threshold}: {subject} {verb} about {n_rows} more."
+
+
+def _near_duplicate_sentence(advice: Advice) -> Iterator[str]:
+    """Yield which labels are nearly the same, as groups of connected pairs."""
+    groups: list[tuple[set[int], float]] = []  # labels, and the smallest share of common rows
+    for label, other_label, share in advice.diagnosis.near_duplicates:
+        members = {label, other_label}
+        smallest_share = share
+        separate_groups = []
+        for group, group_share in groups:
+            if group & {label, other_label}:
+                members |= group
+                smallest_share = min(smallest_share, group_share)
+            else:
+                separate_groups.append((group, group_share))
+        groups = [*separate_groups, (members, smallest_share)]
+    texts = []
+    for members, share in groups:
+        names = " = ".join(advice.data.labels[label] for label in sorted(members))
+        texts.append(f"{names} ({share:.0%})")
+    if texts:
+        yield f"Labels that are nearly the same, with the share of common rows: {_join(texts)}."
+
+
+def _identifier_sentence(advice: Advice) -> Iterator[str]:
+    """Yield which columns are identifiers."""
+    names = [advice.data.feature_names[column] for column in advice.diagnosis.identifiers]
+    if len(names) == 1:
+        yield f"The column {names[0]} identifies rows instead of describing them: leave it out."
+    elif names:
         yield (
-            "Measured higher, but not clearly enough to leave what proved itself on many data "
-            f"sets: {', '.join(rivals)}."
+            f"The columns {_join(names)} identify rows instead of describing them: leave them out."
         )
+
+
+def _leak_sentence(advice: Advice) -> Iterator[str]:
+    """Yield which columns leak a label."""
+    leaks = advice.diagnosis.leaks
+    columns = advice.data.feature_names
+    labels = advice.data.labels
+    if len(leaks) == 1:
+        [(column, label, correlation)] = leaks
+        yield (
+            f"The column {columns[column]} almost determines {labels[label]} (correlation "
+            f"{correlation:.2f}): make sure that it is known before the label is."
+        )
+    elif leaks:
+        texts = [f"{columns[column]} determines {labels[label]}" for column, label, _ in leaks]
+        yield (
+            "Some columns almost determine a label; make sure that they are known before the "
+            f"labels are: {_join(texts)}."
+        )
+
+
+def _labels_at_risk(advice: Advice) -> list[int]:
+    """Return the rare labels with the highest SCUMBLELbl, and of equal ones those with few rows."""
+    diagnosis = advice.diagnosis
+    order = sorted(
+        np.flatnonzero(diagnosis.is_rare),
+        key=lambda label: (-np.nan_to_num(diagnosis.scumble[label]), diagnosis.counts[label]),
+    )
+    return [int(label) for label in order[:N_NAMED]]
+
+
+def _risk_text(advice: Advice, label: int) -> str:
+    """Return a label with its count, IRLbl, SCUMBLELbl and most frequent co-occurring label."""
+    diagnosis = advice.diagnosis
+    labels = advice.data.labels
+    details = [
+        pluralize(int(diagnosis.counts[label]), "row"),
+        f"{diagnosis.irlbl[label]:,.0f} times rarer than the most frequent label",
+        f"SCUMBLE {diagnosis.scumble[label]:.2f}",
+    ]
+    top_cooccurrence = diagnosis.top_cooccurrence[label]
+    if top_cooccurrence is not None:
+        partner, share = top_cooccurrence
+        details.append(f"with {labels[partner]} in {share:.0%} of its rows")
+    return f"{labels[label]} ({', '.join(details)})"
+
+
+def _nothing_to_learn_sentence(advice: Advice) -> str:
+    """Return why no label can be learnt."""
+    if not advice.diagnosis.has_both_classes(len(advice.data)).any():
+        return (
+            "Nothing can be learnt from this data as it is: every label is present in all rows or "
+            "in none."
+        )
+    return (
+        "Nothing can be learnt from this data as it is: no label is ranked better than chance. "
+        "Check that rows and labels belong together, and whether other features would be more "
+        "informative."
+    )
+
+
+def _recommendation_sentences(advice: Advice) -> Iterator[str]:
+    """Yield the sentences below "What helps here"."""
+    selected = advice[advice.selected]
+    untreated = _untreated_result(advice)
+    yield f"Use {selected.candidate.name}: {selected.candidate.description}."
+    expected = [
+        METRIC_PHRASES[metric].format(_interval_text(estimate))
+        for metric, estimate in _defined_estimates(selected).items()
+    ]
+    yield f"On new rows expect {_join(expected, last=' and ')}."
+    if untreated is not None and untreated is not selected:
+        yield _difference_sentence(selected, untreated)
+        yield _label_difference_sentence(selected, untreated)
+    better = [
+        _gain_text(result)
+        for result in _other_results(advice)
+        if result.gain.low > 0 and result.gain.value > NOTABLE_DIFFERENCE
+    ]
+    if better:
+        yield f"Also better than untreated trees: {', '.join(better)}."
+
+
+def _difference_sentence(selected: CandidateResult, untreated: CandidateResult) -> str:
+    """Return the metrics of untreated trees, and the gain of the recommended method."""
+    estimates = _defined_estimates(untreated).values()
+    values = _join([f"{estimate.value:.3f}" for estimate in estimates], last=" and ")
+    if selected.gain.value:
+        change = f"macro F1 changes by {_change_text(selected.gain)}"
+    else:
+        change = "macro F1 does not change"
+    return f"Untreated trees would give {values}; {change}."
+
+
+def _label_difference_sentence(selected: CandidateResult, untreated: CandidateResult) -> str:
+    """Return the numbers of labels whose F1 is notably higher or lower than untreated."""
+    n_gain = int((selected.label_f1 > untreated.label_f1 + NOTABLE_DIFFERENCE).sum())
+    n_lose = int((selected.label_f1 < untreated.label_f1 - NOTABLE_DIFFERENCE).sum())
+    if n_gain:
+        verb = "gains" if n_gain == 1 else "gain"
+        gains = f"{pluralize(n_gain, 'label')} {verb}"
+    else:
+        gains = "No label gains"
+    if n_lose:
+        verb = "loses" if n_lose == 1 else "lose"
+        losses = f"{n_lose} {verb}"
+    else:
+        losses = "none loses"
+    return f"{gains}, {losses}."
+
+
+def _unhelpful_method_sentences(advice: Advice) -> Iterator[str]:
+    """Yield the sentences below "What does not"."""
+    harmful = []
+    no_different = []
+    for result in _other_results(advice):
+        gain = result.gain
+        if gain.high < 0:
+            harmful.append(result)
+        elif gain.low <= 0 <= gain.high or 0 < gain.value <= NOTABLE_DIFFERENCE:
+            no_different.append(_gain_text(result))
+    for result in harmful:
+        yield f"{result.candidate.name} harms: macro F1 changes by {_change_text(result.gain)}."
+    for result in harmful:
+        if result.candidate.resampler == "remedial":
+            yield remedial_harm_sentence(result.gain.value)
+    if no_different:
+        yield f"No clear difference from untreated trees: {_join(no_different)}."
+
+
+def _certainty_sentences(advice: Advice) -> Iterator[str]:
+    """Yield the sentences below "How sure this is"."""
+    is_rare = advice.diagnosis.is_rare
+    n_rows_with_rare = int((advice.data.Y[:, np.flatnonzero(is_rare)].sum(axis=1) > 0).sum())
+    yield from _measurement_sentence(advice)
+    if 0 < n_rows_with_rare < FEW_ROWS and not advice.nothing_to_learn:
+        rows = pluralize(n_rows_with_rare, "row")
+        yield f"The numbers for rare labels are based on only {rows} with such a label."
+    yield from _higher_score_sentence(advice)
     if advice.left_out:
-        listed = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in advice.left_out)
-        yield f"Not judged: {listed}."
+        texts = [f"{name} ({reason.rstrip('.')})" for name, reason in advice.left_out]
+        yield f"Not evaluated: {'; '.join(texts)}."
     if advice.interrupted:
-        yield "It was stopped before all methods were judged."
+        yield "The evaluation was stopped before all methods were evaluated."
     if not advice.nothing_to_learn:
-        of_rare = " of the rare labels" if n_rows else ""
-        yield f"More rows{of_rare}, or other features, would change this most."
+        rows = "More rows of the rare labels" if n_rows_with_rare else "More rows"
+        yield f"{rows} or other features would change these results most."
 
 
-def _measured_how(advice: Advice) -> Iterator[str]:
-    """Tell on which rows numbers were measured, as far as any are shown."""
+def _higher_score_sentence(advice: Advice) -> Iterator[str]:
+    """Yield which methods scored higher than the recommended one, but not clearly."""
+    if advice.nothing_to_learn:
+        return
+    selected_f1 = advice.expected["macro_f1"].value
+    higher = []
+    for result in advice.results:
+        macro_f1 = result.expected["macro_f1"].value
+        if macro_f1 > selected_f1 + NOTABLE_DIFFERENCE:
+            higher.append(f"{result.candidate.name} ({macro_f1 - selected_f1:+.3f})")
+    if higher:
+        yield (
+            "Scored higher, but not clearly enough to replace a method that is good on many data "
+            f"sets: {', '.join(higher)}."
+        )
+
+
+def _measurement_sentence(advice: Advice) -> Iterator[str]:
+    """Yield how the numbers were measured, if there are any."""
     n_rows = len(advice.data)
     if not advice.diagnosis.has_both_classes(n_rows).any():
         return
     if advice.nothing_to_learn:
         yield (
-            "Every method was asked for rows that it had not seen. A pattern too weak for "
-            f"{pluralize(n_rows, 'row')} looks like chance."
+            "All methods were evaluated out of sample. A pattern that is too weak for "
+            f"{pluralize(n_rows, 'row')} cannot be distinguished from chance."
         )
     else:
         yield (
-            "Every number was measured on rows that the models had not seen. New rows, a quarter "
-            f"as many as these ({max(1, n_rows // 4):,}), should give values within the brackets "
-            f"in nine of ten cases; on {len(measured())} public data sets, on some of which their "
-            f"width was also set, they did in {INTERVAL_COVERAGE:.0%}."
+            "All numbers were measured out of sample. On new rows, a quarter as many as these "
+            f"({max(1, n_rows // 4):,}), the values should lie within the brackets in nine of ten "
+            f"cases. On {len(dataset_evidence())} public data sets, some of which were also used "
+            f"to set the width of the intervals, they did in {INTERVAL_COVERAGE:.0%} of the cases."
         )
 
 
-def _untreated(advice: Advice) -> CandidateResult | None:
-    return next((one for one in advice.results if one.candidate.family == "untreated"), None)
+def _untreated_result(advice: Advice) -> CandidateResult | None:
+    """Return the result of the untreated classifier; None if it was not evaluated."""
+    for result in advice.results:
+        if result.candidate.family == "untreated":
+            return result
+    return None
 
 
-def _others(advice: Advice) -> list[CandidateResult]:
-    told = (advice[advice.chosen], _untreated(advice))
-    return [one for one in advice.results if one not in told]
-
-
-def _known(one: CandidateResult) -> list[tuple[str, MetricEstimate]]:
-    """Return what is expected of a method, metrics that have no value left out."""
-    return [(m, one.expected[m]) for m in METRICS if not math.isnan(one.expected[m].value)]
-
-
-def _with_gain(one: CandidateResult) -> str:
-    return f"{one.candidate.name} ({one.gain.value:+.3f})"
-
-
-def _within(found: MetricEstimate) -> str:
-    return f"{found.value:.3f} ({max(found.low, 0):.3f} to {min(found.high, 1):.3f})"
-
-
-def _change(gain: MetricEstimate) -> str:
-    if math.isnan(gain.value):
-        return "an unknown amount"
-    chance = ", which may be chance" if gain.low <= 0 <= gain.high else ""
-    return f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}){chance}"
-
-
-def _listed(words: Sequence[str], *, last: str = ", ") -> str:
-    """Put words in a row; of many the first and how many more."""
-    if len(words) > N_NAMED:
-        return f"{', '.join(words[:N_NAMED])} and {len(words) - N_NAMED:,} more"
-    return last.join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
-
-
-def _plain_labels(
-    advice: Advice, chosen: CandidateResult, untreated: CandidateResult | None
-) -> list[dict[str, Any]]:
-    found, names = advice.diagnosis, advice.data.labels
-    waiting = advice.not_learnable_yet | (found.counts == 0)
+def _other_results(advice: Advice) -> list[CandidateResult]:
+    """Return the results of all but the recommended method and the untreated classifier."""
+    selected = advice[advice.selected]
+    untreated = _untreated_result(advice)
     return [
-        {
-            "name": name,
-            "rows": int(found.counts[at]),
-            "irlbl": to_json_value(found.irlbl[at]),
-            "scumble": to_json_value(found.scumble[at]),
-            "is_rare": bool(found.is_rare[at]),
-            "company": None if (met := found.top_cooccurrence[at]) is None else names[met[0]],
-            "company_share": None if met is None else met[1],
-            "f1": float(chosen.label_f1[at]),
-            "f1_untreated": None if untreated is None else float(untreated.label_f1[at]),
-            "learnable": bool(not waiting[at]),
-        }
-        for at, name in enumerate(names)
+        result for result in advice.results if result is not selected and result is not untreated
     ]
 
 
-def _plain_method(one: CandidateResult, chosen: bool) -> dict[str, Any]:
+def _defined_estimates(result: CandidateResult) -> dict[str, MetricEstimate]:
+    """Return the estimates of the metrics that have a value."""
     return {
-        "name": one.candidate.name,
-        "what": one.candidate.description,
-        "family": one.candidate.family,
-        "chosen": chosen,
-        "expected": to_json_value({metric: one.expected[metric]._asdict() for metric in METRICS}),
-        "gain": to_json_value(one.gain._asdict()),
-        "seconds": one.seconds,
-        "shell": one.candidate.shell,
-        "python": one.candidate.python,
+        metric: result.expected[metric]
+        for metric in METRICS
+        if not math.isnan(result.expected[metric].value)
+    }
+
+
+def _gain_text(result: CandidateResult) -> str:
+    """Return a method with its gain, such as "rare (+0.050)"."""
+    return f"{result.candidate.name} ({result.gain.value:+.3f})"
+
+
+def _interval_text(estimate: MetricEstimate) -> str:
+    """Return an estimate with its interval, such as "0.600 (0.550 to 0.650)"."""
+    return f"{estimate.value:.3f} ({max(estimate.low, 0):.3f} to {min(estimate.high, 1):.3f})"
+
+
+def _change_text(gain: MetricEstimate) -> str:
+    """Return a gain with its interval, and whether it may be chance."""
+    if math.isnan(gain.value):
+        return "an unknown amount"
+    text = f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
+    if gain.low <= 0 <= gain.high:
+        text += ", which may be chance"
+    return text
+
+
+def _join(texts: Sequence[str], *, last: str = ", ") -> str:
+    """Return texts separated by commas, with ``last`` before the last one; of many, the first."""
+    if len(texts) > N_NAMED:
+        return f"{', '.join(texts[:N_NAMED])} and {len(texts) - N_NAMED:,} more"
+    if len(texts) < 2:
+        return "".join(texts)
+    return ", ".join(texts[:-1]) + last + texts[-1]
+
+
+def _labels_to_dicts(advice: Advice) -> list[dict[str, Any]]:
+    """Return the measures and scores of every label as values for JSON."""
+    diagnosis = advice.diagnosis
+    names = advice.data.labels
+    label_f1 = advice[advice.selected].label_f1
+    untreated = _untreated_result(advice)
+    is_learnable = ~advice.not_learnable_yet & (diagnosis.counts > 0)
+    rows = []
+    for label, name in enumerate(names):
+        partner_name = None
+        partner_share = None
+        top_cooccurrence = diagnosis.top_cooccurrence[label]
+        if top_cooccurrence is not None:
+            partner, partner_share = top_cooccurrence
+            partner_name = names[partner]
+        rows.append(
+            {
+                "name": name,
+                "rows": int(diagnosis.counts[label]),
+                "irlbl": to_json_value(diagnosis.irlbl[label]),
+                "scumble": to_json_value(diagnosis.scumble[label]),
+                "is_rare": bool(diagnosis.is_rare[label]),
+                "company": partner_name,
+                "company_share": partner_share,
+                "f1": float(label_f1[label]),
+                "f1_untreated": None if untreated is None else float(untreated.label_f1[label]),
+                "learnable": bool(is_learnable[label]),
+            }
+        )
+    return rows
+
+
+def _result_to_dict(result: CandidateResult, selected: str) -> dict[str, Any]:
+    """Return a candidate and its estimates as values for JSON."""
+    candidate = result.candidate
+    expected = {metric: result.expected[metric]._asdict() for metric in METRICS}
+    return {
+        "name": candidate.name,
+        "what": candidate.description,
+        "family": candidate.family,
+        "chosen": candidate.name == selected,
+        "expected": to_json_value(expected),
+        "gain": to_json_value(result.gain._asdict()),
+        "seconds": result.seconds,
+        "shell": candidate.shell,
+        "python": candidate.python,
     }

@@ -1,4 +1,4 @@
-"""The methods that are tried while the time lasts, and what each says of rows it has not seen."""
+"""The candidate methods, and their out-of-sample predictions within a time budget."""
 
 from __future__ import annotations
 
@@ -23,39 +23,47 @@ from scumble.learn.thresholds.selection import label_thresholds
 from scumble.measures.stratification import assign_folds
 from scumble.resample import make_chain
 
-#: Folds for methods that cannot tell by themselves what they would say of a row left out.
+#: Number of folds for methods without leave-one-out scores.
 N_FOLDS = 5
-#: Parts of the rows on which thresholds are tried that were chosen on the others.
+#: Number of parts of the rows: thresholds are evaluated on one and chosen on the others.
 N_THRESHOLD_FOLDS = 4
-#: Times are guessed from one row in so many, or from so many rows.
-GUESS_PART, GUESS_ROWS = 8, 150
-#: They grow with such a power of the rows; neighbours and kernels, in the blend, with a higher one.
-GROWTH, GROWTH_OF_BLENDS = 1.0, 1.4
+#: The time of a candidate is estimated by fitting it on one in so many rows ...
+TIMING_DIVISOR = 8
+#: ... or on this number of rows, if it is larger.
+MIN_TIMING_ROWS = 150
+#: The time of a fit is assumed to grow with this power of the number of rows.
+TIME_EXPONENT = 1.0
+#: The same for rankers with out-of-sample scores, which use neighbours and kernels.
+TIME_EXPONENT_OF_RANKERS = 1.4
+#: Times below this share of the budget are not worth an estimate.
+NEGLIGIBLE_TIME_SHARE = 0.02
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method that may be advised.
+    """A method that can be recommended.
 
     Attributes
     ----------
     name : str
         Its name.
-    what : str
-        What it is, in a few words.
+    description : str
+        A short description.
     family : str
         ``"untreated"``, ``"rare-label classifier"``, ``"thresholds"``, ``"weights"`` or
         ``"resampling"``.
-    make : callable
-        Makes the classifier.
+    classifier_factory : callable
+        Returns the classifier, not fitted.
+    python : str
+        A Python expression that trains it on ``data``.
+    shell : str or None
+        A command that trains it; ``DATA`` and ``MODEL`` stand for files.
     resampler : str or None
-        What the training rows go through first.
-    shell, python : str
-        How to train it; ``DATA`` and ``MODEL`` stand for files.
-    of : str or None
-        The candidate whose scores it puts thresholds on.
-    share : int
-        About how many of a hundred parts of the time for all candidates it takes.
+        The resampler that is applied to the training rows.
+    scores_from : str or None
+        The candidate whose scores it thresholds, instead of computing its own.
+    percent_of_time : int
+        Approximate percentage of the time that all candidates take together.
 
     Examples
     --------
@@ -71,239 +79,286 @@ class Candidate:
     python: str
     shell: str | None = None
     resampler: str | None = None
-    of: str | None = None
-    share: int = 4
+    scores_from: str | None = None
+    percent_of_time: int = 4
 
     def has_out_of_sample_scores(self, data: MultilabelDataset) -> bool:
-        """Tell whether one fit gives out-of-sample scores as well.
+        """Return whether a single fit provides out-of-sample scores of the training rows.
 
-        It does not where there are texts: their words would be known of the rows left out.
+        It does not if the data contains texts: the words of the left-out rows would be known.
         """
         return isinstance(self.classifier_factory(), RareLabelClassifier) and not data.text_features
 
     def fit(self, data: MultilabelDataset, *, random_state: int, n_jobs: int | None = None) -> Any:
-        """Train it on all rows."""
-        steps = self.steps(random_state)
-        return fit_dataset(self.model(n_jobs), data, steps, random_state=random_state)
+        """Return the classifier, fitted on all rows after resampling."""
+        return fit_dataset(
+            self.make_classifier(n_jobs),
+            data,
+            self.make_resamplers(random_state),
+            random_state=random_state,
+        )
 
-    def model(self, n_jobs: int | None) -> Any:
-        """Make the classifier, with so many threads."""
-        made = self.classifier_factory()
-        if "n_jobs" in made.get_params(deep=False):
-            made.set_params(n_jobs=n_jobs)
-        return made
+    def make_classifier(self, n_jobs: int | None) -> Any:
+        """Return the classifier, not fitted, with ``n_jobs`` if it has this parameter."""
+        classifier = self.classifier_factory()
+        if "n_jobs" in classifier.get_params(deep=False):
+            classifier.set_params(n_jobs=n_jobs)
+        return classifier
 
-    def steps(self, random_state: int) -> list[Any]:
-        """Make the resamplers, with their seeds."""
-        chain = make_chain(self.resampler) if self.resampler else []
-        return [set_random_states(step, random_state) for step in chain]
+    def make_resamplers(self, random_state: int) -> list[Any]:
+        """Return the resamplers, with their seeds; an empty list if there are none."""
+        if not self.resampler:
+            return []
+        return [set_random_states(step, random_state) for step in make_chain(self.resampler)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CandidatePredictions(TableReprMixin):
-    """What a candidate says of every row by models that have not seen it."""
+    """Out-of-sample predictions of a candidate for every row."""
 
     candidate: Candidate
-    predictions: sparse.csr_array  # the labels it predicts
-    scores: Array | None  # how sure it is
-    seconds: float  # what it took to find out
+    predictions: sparse.csr_array
+    scores: Array | None
+    seconds: float  # duration of fitting and predicting
 
 
-def _logistic() -> Any:
+def _make_logistic_regression() -> Any:
+    """Return binary relevance of logistic regression with balanced class weights."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MaxAbsScaler
 
-    # Columns of one size: else it takes ten times as long, and finds less.
+    # Without scaling, fitting takes about ten times as long and the scores are worse.
     learner = LogisticRegression(class_weight="balanced", solver="liblinear")
     return BinaryRelevance(make_pipeline(MaxAbsScaler(), learner))
 
 
-def _after(resampler: str) -> Candidate:
+def _make_balanced_trees() -> Any:
+    """Return binary relevance of trees with balanced class weights."""
+    return BinaryRelevance(class_weight="balanced")
+
+
+def _make_thresholded_trees() -> Any:
+    """Return binary relevance of trees with a decision threshold per label."""
+    return ThresholdedClassifier(BinaryRelevance())
+
+
+def _make_best_rare_label_classifier() -> Any:
+    """Return the blend of several rankers with a decision threshold per label."""
+    return RareLabelClassifier("best")
+
+
+def _trees_after_resampling(resampler: str) -> Candidate:
+    """Return the candidate that resamples the training rows of binary relevance."""
     return Candidate(
-        f"br after {resampler}",
-        f"a tree for each label, on rows resampled by {resampler.upper()}",
-        "resampling",
-        BinaryRelevance,
-        f"fit_dataset(BinaryRelevance(), data, make_chain({resampler!r}))",
-        f"scumble train DATA MODEL -c br -r {resampler}",
-        resampler,
+        name=f"br after {resampler}",
+        description=f"a tree per label, fitted after resampling by {resampler.upper()}",
+        family="resampling",
+        classifier_factory=BinaryRelevance,
+        python=f"fit_dataset(BinaryRelevance(), data, make_chain({resampler!r}))",
+        shell=f"scumble train DATA MODEL -c br -r {resampler}",
+        resampler=resampler,
     )
 
 
-#: In the order they are tried; a small budget leaves out those at the end.
+#: The candidates in the order of their evaluation. A small budget leaves out later ones first.
 CANDIDATES = (
     Candidate(
-        "rare",
-        "ridge regression with a threshold of its own for each label",
-        "rare-label classifier",
-        RareLabelClassifier,
-        "fit_dataset(RareLabelClassifier(), data)",
-        "scumble train DATA MODEL -c rare",
+        name="rare",
+        description="ridge regression with a decision threshold per label",
+        family="rare-label classifier",
+        classifier_factory=RareLabelClassifier,
+        python="fit_dataset(RareLabelClassifier(), data)",
+        shell="scumble train DATA MODEL -c rare",
     ),
     Candidate(
-        "br",
-        "a tree for each label, untreated",
-        "untreated",
-        BinaryRelevance,
-        "fit_dataset(BinaryRelevance(), data)",
-        "scumble train DATA MODEL -c br",
+        name="br",
+        description="a tree per label, untreated",
+        family="untreated",
+        classifier_factory=BinaryRelevance,
+        python="fit_dataset(BinaryRelevance(), data)",
+        shell="scumble train DATA MODEL -c br",
     ),
     Candidate(
-        "br with thresholds",
-        "a tree for each label, with a threshold of its own",
-        "thresholds",
-        lambda: ThresholdedClassifier(BinaryRelevance()),
-        "fit_dataset(ThresholdedClassifier(BinaryRelevance()), data)",
-        of="br",
-        share=1,
+        name="br with thresholds",
+        description="a tree and a decision threshold per label",
+        family="thresholds",
+        classifier_factory=_make_thresholded_trees,
+        python="fit_dataset(ThresholdedClassifier(BinaryRelevance()), data)",
+        scores_from="br",
+        percent_of_time=1,
     ),
     Candidate(
-        "rare(quality=best)",
-        "a blend of several rankers with a threshold of its own for each label",
-        "rare-label classifier",
-        lambda: RareLabelClassifier("best"),
-        'fit_dataset(RareLabelClassifier("best"), data)',
-        "scumble train DATA MODEL -c rare --param quality=best",
-        share=50,
+        name="rare(quality=best)",
+        description="a blend of several rankers with a decision threshold per label",
+        family="rare-label classifier",
+        classifier_factory=_make_best_rare_label_classifier,
+        python='fit_dataset(RareLabelClassifier("best"), data)',
+        shell="scumble train DATA MODEL -c rare --param quality=best",
+        percent_of_time=50,
     ),
     Candidate(
-        "balanced logistic regression",
-        "logistic regression in which rare and frequent weigh the same",
-        "weights",
-        _logistic,
-        "fit_dataset(BinaryRelevance(make_pipeline(MaxAbsScaler(), "
+        name="balanced logistic regression",
+        description="logistic regression per label with balanced class weights",
+        family="weights",
+        classifier_factory=_make_logistic_regression,
+        python="fit_dataset(BinaryRelevance(make_pipeline(MaxAbsScaler(), "
         'LogisticRegression(class_weight="balanced", solver="liblinear"))), data)',
-        share=20,
+        percent_of_time=20,
     ),
     Candidate(
-        "br with balanced weights",
-        "a tree for each label in which rare and frequent weigh the same",
-        "weights",
-        lambda: BinaryRelevance(class_weight="balanced"),
-        'fit_dataset(BinaryRelevance(class_weight="balanced"), data)',
-        "scumble train DATA MODEL -c br --param class_weight=balanced",
-        share=9,
+        name="br with balanced weights",
+        description="a tree per label with balanced class weights",
+        family="weights",
+        classifier_factory=_make_balanced_trees,
+        python='fit_dataset(BinaryRelevance(class_weight="balanced"), data)',
+        shell="scumble train DATA MODEL -c br --param class_weight=balanced",
+        percent_of_time=9,
     ),
-    *map(_after, ("remedial", "mlsmote", "mlros")),
+    _trees_after_resampling("remedial"),
+    _trees_after_resampling("mlsmote"),
+    _trees_after_resampling("mlros"),
 )
 
 
 class OutOfTimeError(Exception):
-    """A method would take longer than the budget allows."""
+    """A candidate would exceed the time budget."""
 
     def __init__(self, seconds: float) -> None:
-        text = f"it would take about {seconds:,.0f} s" if seconds >= 1 else "the time was up"
-        super().__init__(text)
+        if seconds >= 1:
+            super().__init__(f"it would take about {seconds:,.0f} s")
+        else:
+            super().__init__("the time was up")
 
 
 class TimeBudget:
-    """Seconds to spend, counted from now on; None stands for any number."""
+    """A time limit in seconds from its creation on; None means no limit."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self.seconds = seconds
-        self._began = time.perf_counter()
+        self._start = time.perf_counter()
 
     @property
-    def spent(self) -> float:
-        """Seconds since it was made."""
-        return time.perf_counter() - self._began
+    def elapsed(self) -> float:
+        """Seconds since the creation."""
+        return time.perf_counter() - self._start
 
-    def is_ample_after(self, seconds: float) -> bool:
-        """Tell whether what took so long is next to nothing of it."""
-        return self.seconds is None or seconds < 0.02 * self.seconds
+    def is_negligible(self, seconds: float) -> bool:
+        """Return whether a duration is a negligible share of the budget."""
+        return self.seconds is None or seconds < NEGLIGIBLE_TIME_SHARE * self.seconds
 
-    def ask(self, more: float, *, of: float | None = None) -> None:
-        """Refuse work that would take so many more seconds, ``of`` so many in all."""
-        if self.seconds is not None and self.spent + more > self.seconds:
-            raise OutOfTimeError(more if of is None else of)
+    def check(self, seconds: float, *, total: float | None = None) -> None:
+        """Raise OutOfTimeError if work of so many more seconds would exceed the budget.
+
+        The error reports ``total``, the time of the whole work, by default ``seconds``.
+        """
+        if self.seconds is not None and self.elapsed + seconds > self.seconds:
+            raise OutOfTimeError(seconds if total is None else total)
 
 
 @dataclass
 class CandidateRunner:
-    """Candidates that are tried on some data, and what came of it."""
+    """Computes the out-of-sample predictions of the candidates on a data set."""
 
     data: MultilabelDataset
     random_state: int
     n_jobs: int | None = None
     budget: TimeBudget = field(default_factory=TimeBudget)
     candidate_predictions: dict[str, CandidatePredictions] = field(default_factory=dict)
-    left_out: list[tuple[str, str]] = field(default_factory=list)  # names, and why
+    left_out: list[tuple[str, str]] = field(default_factory=list)  # names and reasons
     interrupted: bool = False
 
-    def try_all(self) -> CandidateRunner:
-        """Try one candidate after another while the budget lasts, or until Ctrl-C."""
-        n_parts = sum(candidate.share for candidate in CANDIDATES)
+    def run_all(self) -> None:
+        """Run one candidate after another until the budget is used up, or until Ctrl-C."""
+        total = sum(candidate.percent_of_time for candidate in CANDIDATES)
         try:
-            with progress_bar(f"Trying {len(CANDIDATES)} methods", n_parts) as advance:
+            with progress_bar(f"Evaluating {len(CANDIDATES)} methods", total) as advance:
                 for candidate in CANDIDATES:
-                    self._try_in_time(candidate)
-                    advance(candidate.share)
-        except KeyboardInterrupt:  # wherever it comes, also between two candidates
+                    self._run_within_budget(candidate)
+                    advance(candidate.percent_of_time)
+        except KeyboardInterrupt:  # at any moment, also between two candidates
             if not self.candidate_predictions:
                 raise
             self.interrupted = True
-        return self
 
-    def _try_in_time(self, candidate: Candidate) -> None:
+    def _run_within_budget(self, candidate: Candidate) -> None:
+        """Run a candidate, or leave it out with the reason if it fails or takes too long."""
         try:
-            self.budget.ask(self._usual_seconds(candidate) / 2)
-            self.budget.ask(self._guess_seconds(candidate))
-            found = self.try_one(candidate)
+            self.budget.check(self._typical_seconds(candidate) / 2)
+            self.budget.check(self._estimate_seconds(candidate))
+            result = self.run(candidate)
         except (OutOfTimeError, ScumbleError, ValueError) as error:
-            # ValueError: a classifier of another package, missing values mostly.
-            self.left_out.append((candidate.name, str(error).partition("\n")[0]))
-        else:
-            if found is not None:
-                self.candidate_predictions[candidate.name] = found
+            # ValueError: a classifier of another package, mostly because of missing values.
+            reason = str(error).partition("\n")[0]
+            self.left_out.append((candidate.name, reason))
+            return
+        if result is not None:
+            self.candidate_predictions[candidate.name] = result
 
-    def _usual_seconds(self, candidate: Candidate) -> float:
-        """Tell what a candidate takes on most data, by what the first one took here."""
+    def _typical_seconds(self, candidate: Candidate) -> float:
+        """Return the time of a candidate on most data sets, relative to the first one here."""
         if not self.candidate_predictions:
             return 0.0
         first = next(iter(self.candidate_predictions.values()))
-        return first.seconds * candidate.share / first.candidate.share
+        return first.seconds * candidate.percent_of_time / first.candidate.percent_of_time
 
-    def _guess_seconds(self, candidate: Candidate) -> float:
-        """Guess what a candidate takes, from a part of the rows."""
+    def _estimate_seconds(self, candidate: Candidate) -> float:
+        """Return the time of a candidate, estimated by fitting it on some of the rows.
+
+        Return 0 if an estimate is impossible or not worth its time.
+        """
         n_all = len(self.data)
-        n_rows = max(n_all // GUESS_PART, GUESS_ROWS)
-        if candidate.of is not None or not self.candidate_predictions or 2 * n_rows > n_all:
+        n_rows = max(n_all // TIMING_DIVISOR, MIN_TIMING_ROWS)
+        is_first = not self.candidate_predictions
+        if candidate.scores_from is not None or is_first or 2 * n_rows > n_all:
             return 0.0
-        if self.budget.is_ample_after(
-            sum(one.seconds for one in self.candidate_predictions.values())
-        ):
-            return 0.0  # what is as quick as this cannot be long in anything
-        generator = np.random.default_rng([self.random_state, 4])
-        part = self.data[np.sort(generator.permutation(n_all)[:n_rows])]
-        began = self.budget.spent
+        # If the candidates so far were quick, all candidates are.
+        seconds_so_far = sum(result.seconds for result in self.candidate_predictions.values())
+        if self.budget.is_negligible(seconds_so_far):
+            return 0.0
+        rng = np.random.default_rng([self.random_state, 4])
+        part = self.data[np.sort(rng.permutation(n_all)[:n_rows])]
+        start = self.budget.elapsed
         try:
             candidate.fit(part, random_state=self.random_state, n_jobs=self.n_jobs)
         except (ScumbleError, ValueError):
             return 0.0
-        is_free = candidate.has_out_of_sample_scores(self.data)
-        n_fits, growth = (1, GROWTH_OF_BLENDS) if is_free else (N_FOLDS, GROWTH)
-        return float(n_fits * (n_all / n_rows) ** growth * (self.budget.spent - began))
+        if candidate.has_out_of_sample_scores(self.data):
+            n_fits = 1
+            exponent = TIME_EXPONENT_OF_RANKERS
+        else:
+            n_fits = N_FOLDS
+            exponent = TIME_EXPONENT
+        return float(n_fits * (n_all / n_rows) ** exponent * (self.budget.elapsed - start))
 
-    def try_one(self, candidate: Candidate) -> CandidatePredictions | None:
-        """Ask a candidate for every row, unseen by it; None where it cannot be asked."""
-        started = time.perf_counter()
-        predictions, scores = self._asked(candidate)
+    def run(self, candidate: Candidate) -> CandidatePredictions | None:
+        """Return the out-of-sample predictions of a candidate; None if it has no scores."""
+        start = time.perf_counter()
+        predictions, scores = self._predictions_or_scores(candidate)
         if predictions is None:
             if scores is None:
                 return None
             predictions = _predict_cross_fitted(scores, self.data.Y, self.random_state)
-        return CandidatePredictions(candidate, predictions, scores, time.perf_counter() - started)
+        return CandidatePredictions(
+            candidate=candidate,
+            predictions=predictions,
+            scores=scores,
+            seconds=time.perf_counter() - start,
+        )
 
-    def _asked(self, candidate: Candidate) -> tuple[sparse.csr_array | None, Array | None]:
-        if candidate.of is not None:
-            return None, getattr(self.candidate_predictions.get(candidate.of), "scores", None)
+    def _predictions_or_scores(
+        self, candidate: Candidate
+    ) -> tuple[sparse.csr_array | None, Array | None]:
+        """Return predictions and scores; without predictions, the scores are to be thresholded."""
+        if candidate.scores_from is not None:
+            source = self.candidate_predictions.get(candidate.scores_from)
+            return None, None if source is None else source.scores
         if candidate.has_out_of_sample_scores(self.data):
-            return None, self._free_scores(candidate)
-        return self._on_folds(candidate)
+            return None, self._out_of_sample_scores(candidate)
+        return self._cross_validate(candidate)
 
-    def _free_scores(self, candidate: Candidate) -> Array:
-        """Take leave-one-out and out-of-bag scores of the ranker inside."""
+    def _out_of_sample_scores(self, candidate: Candidate) -> Array:
+        """Return leave-one-out or out-of-bag scores of the candidate's ranker."""
         ranker = candidate.classifier_factory()._inner_estimator().set_params(n_jobs=self.n_jobs)
         if self.data.categorical_features:
             set_categorical_features(ranker, self.data.categorical_features)
@@ -311,40 +366,45 @@ class CandidateRunner:
         X = adapt_features(ranker, self.data.X)
         return np.asarray(ranker.fit_out_of_sample(X, self.data.Y))
 
-    def _on_folds(self, candidate: Candidate) -> tuple[sparse.csr_array, Array | None]:
-        """Learn on all folds but one and ask for that one, for every fold."""
-        data, seed = self.data, self.random_state
-        # The first one is tried in any case: there must be something to tell.
+    def _cross_validate(self, candidate: Candidate) -> tuple[sparse.csr_array, Array | None]:
+        """Return out-of-fold predictions and scores."""
+        data = self.data
+        seed = self.random_state
+        # The first candidate has no time limit, so that there is a result.
         budget = self.budget if self.candidate_predictions else TimeBudget()
-        dealt = assign_folds(data.Y, N_FOLDS, np.random.default_rng([seed, 1]))
-        model = candidate.model(self.n_jobs)
-        found = []
-        began = budget.spent
+        fold_of_row = assign_folds(data.Y, N_FOLDS, np.random.default_rng([seed, 1]))
+        model = candidate.make_classifier(self.n_jobs)
+        results = []
+        start = budget.elapsed
         for fold in range(N_FOLDS):
-            train, test = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
+            train = np.flatnonzero(fold_of_row != fold)
+            test = np.flatnonzero(fold_of_row == fold)
             if not len(test):
                 continue
-            steps = candidate.steps(seed + fold)
-            found.append(run_fold(data[train], data[test], model, steps, random_state=seed))
-            a_fold = (budget.spent - began) / (fold + 1)
-            budget.ask(a_fold * (N_FOLDS - fold - 1), of=a_fold * N_FOLDS)
-        back = np.argsort(np.argsort(dealt, kind="stable"))  # the folds stand one after another
-        parts = [done.predictions for done in found]
-        predictions = sparse.csr_array(sparse.vstack(parts, format="csr")[back])
-        if any(done.scores is None for done in found):
+            resamplers = candidate.make_resamplers(seed + fold)
+            results.append(run_fold(data[train], data[test], model, resamplers, random_state=seed))
+            seconds_per_fold = (budget.elapsed - start) / (fold + 1)
+            n_remaining = N_FOLDS - fold - 1
+            budget.check(seconds_per_fold * n_remaining, total=seconds_per_fold * N_FOLDS)
+        # Results are ordered by fold: position of every row among them.
+        positions = np.argsort(np.argsort(fold_of_row, kind="stable"))
+        stacked = sparse.vstack([result.predictions for result in results], format="csr")
+        predictions = sparse.csr_array(stacked[positions])
+        if any(result.scores is None for result in results):
             return predictions, None
-        return predictions, np.concatenate([np.asarray(done.scores) for done in found])[back]
+        scores = np.concatenate([np.asarray(result.scores) for result in results])
+        return predictions, scores[positions]
 
 
 def _predict_cross_fitted(
     scores: Array, Y: sparse.csr_array, random_state: int
 ) -> sparse.csr_array:
-    """Decide each part of the rows by thresholds that were chosen on the others."""
-    parts = assign_folds(Y, N_THRESHOLD_FOLDS, np.random.default_rng([random_state, 2]))
-    decided = np.zeros(scores.shape, bool)
+    """Return predictions of each part of the rows, by thresholds chosen on the other parts."""
+    part_of_row = assign_folds(Y, N_THRESHOLD_FOLDS, np.random.default_rng([random_state, 2]))
+    predictions = np.zeros(scores.shape, bool)
     for part in range(N_THRESHOLD_FOLDS):
-        own = parts == part
-        if own.any() and not own.all():
-            chosen = label_thresholds(scores[~own], Y[np.flatnonzero(~own)])
-            decided[own] = scores[own] >= chosen
-    return sparse.csr_array(decided)
+        in_part = part_of_row == part
+        if in_part.any() and not in_part.all():
+            thresholds = label_thresholds(scores[~in_part], Y[np.flatnonzero(~in_part)])
+            predictions[in_part] = scores[in_part] >= thresholds
+    return sparse.csr_array(predictions)

@@ -1,4 +1,4 @@
-"""What is wrong with a data set, before anything is learnt from it."""
+"""Diagnosis of a data set: problems for learning that show before any model is fitted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,44 +13,46 @@ from scumble.data import MultilabelDataset
 from scumble.data.infer.feature_kinds import MIN_UNIQUE_SHARE, is_identifier_column
 from scumble.measures import characterize, cooccurrence
 
-#: Labels are nearly the same from this share of common rows on, and so many common rows.
-SAME_FROM, SAME_ROWS = 0.9, 5
-#: A column tells a label by itself from this correlation on.
-LEAK_FROM = 0.97
-#: A label needs so many rows before a column's agreement with it is more than an accident.
-LEAK_ROWS = 10
-#: Cells of a table columns x labels that is looked at in one piece.
+#: Two labels are near-duplicates if at least this share of the rows with either of them has both.
+MIN_DUPLICATE_SHARE = 0.9
+#: With fewer common rows, such an agreement may be chance.
+MIN_DUPLICATE_ROWS = 5
+#: A column leaks a label if the absolute value of their correlation is at least this.
+MIN_LEAK_CORRELATION = 0.97
+#: With fewer rows of a label, or fewer rows without it, such a correlation may be chance.
+MIN_LEAK_ROWS = 10
+#: Maximum number of cells, columns times labels or rows, that are computed at a time.
 _CELLS_AT_ONCE = 2**23
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(TableReprMixin):
-    """What stands in the way of learning, by the data alone.
+    """Problems for learning that the data alone shows.
 
     Attributes
     ----------
     counts, irlbl, scumble : ndarray of shape (n_labels,)
-        Rows of each label, how many times rarer it is than the most frequent one, and how unequal
-        its company.
+        Number of rows, IRLbl and SCUMBLELbl of each label.
     is_rare : ndarray of bool
-        Labels rarer than the mean: IRLbl > MeanIR.
-    company : tuple of (int, float) or None, one per label
-        The label it meets most often, and in which share of its rows.
-    same : tuple of (int, int, float)
-        Pairs of labels that are nearly the same, with their share of common rows.
+        Minority labels: IRLbl > MeanIR.
+    top_cooccurrence : tuple of (int, float) or None, one per label
+        The label that co-occurs with it most often, and the share of its rows that have both. None
+        if it has no co-occurring label.
+    near_duplicates : tuple of (int, int, float)
+        Pairs of labels that are nearly the same, with the share of rows that have both.
     identifiers : tuple of int
-        Columns that name rows.
+        Identifier columns.
     leaks : tuple of (int, int, float)
-        Column, label and correlation where a column tells a label by itself.
+        Columns that leak a label, with the label and their correlation.
 
     Examples
     --------
-    The second label comes in one row, always with the first.
+    The second label has one row, which also has the first label.
 
     >>> from scumble import MultilabelDataset
     >>> from scumble.advice import diagnose
-    >>> found = diagnose(MultilabelDataset([[1.5], [2.0], [0.5]], [[1, 0], [1, 1], [1, 0]]))
-    >>> found.counts, found.is_rare, found.top_cooccurrence[1]
+    >>> diagnosis = diagnose(MultilabelDataset([[1.5], [2.0], [0.5]], [[1, 0], [1, 1], [1, 0]]))
+    >>> diagnosis.counts, diagnosis.is_rare, diagnosis.top_cooccurrence[1]
     (array([3, 1]), array([False,  True]), (0, 1.0))
     """
 
@@ -64,13 +66,13 @@ class Diagnosis(TableReprMixin):
     leaks: tuple[tuple[int, int, float], ...]
 
     def has_both_classes(self, n_rows: int) -> Array:
-        """Tell which labels some of so many rows have, and some have not."""
-        found: Array = (self.counts > 0) & (self.counts < n_rows)
-        return found
+        """Return a mask of the labels that some of ``n_rows`` rows have and others do not."""
+        is_mixed: Array = (self.counts > 0) & (self.counts < n_rows)
+        return is_mixed
 
 
 def diagnose(data: MultilabelDataset) -> Diagnosis:
-    """Look for what stands in the way of learning the labels of a data set.
+    """Return the problems for learning that a data set shows before any model is fitted.
 
     Parameters
     ----------
@@ -80,102 +82,139 @@ def diagnose(data: MultilabelDataset) -> Diagnosis:
     Returns
     -------
     Diagnosis
-        Rare labels and their company, labels that are nearly the same, columns that name rows or
-        give a label away.
+        Rare labels and the labels they co-occur with, near-duplicate labels, identifier columns,
+        and columns that leak a label.
 
     Examples
     --------
-    The first column numbers the rows, the second gives the first label away.
+    The first column numbers the rows, the second equals the first label.
 
     >>> import numpy as np
     >>> from scumble import MultilabelDataset
     >>> from scumble.advice import diagnose
     >>> Y = np.arange(40)[:, None] % [2, 3] == 0
     >>> data = MultilabelDataset(np.c_[np.arange(40), Y[:, 0], np.arange(40) % 7], Y)
-    >>> found = diagnose(data)
-    >>> found.identifiers, found.leaks
+    >>> diagnosis = diagnose(data)
+    >>> diagnosis.identifiers, diagnosis.leaks
     ((0,), ((1, 0, 1.0),))
     """
     labels = characterize(data.Y).labels
-    together = cooccurrence(data.Y)
+    pair_counts = cooccurrence(data.Y)
     counts = np.asarray(labels.count)
     return Diagnosis(
         counts=counts,
         irlbl=np.asarray(labels.irlbl),
         scumble=np.asarray(labels.scumble),
         is_rare=np.asarray(labels.is_minority),
-        top_cooccurrence=_company(together, counts),
-        near_duplicates=_same(together, counts),
-        identifiers=_identifiers(data),
-        leaks=_leaks(data, counts),
+        top_cooccurrence=_top_cooccurrence(pair_counts, counts),
+        near_duplicates=_near_duplicates(pair_counts, counts),
+        identifiers=_identifier_columns(data),
+        leaks=_leaking_columns(data, counts),
     )
 
 
-def _company(together: sparse.csr_array, counts: Array) -> tuple[tuple[int, float] | None, ...]:
+def _top_cooccurrence(
+    pair_counts: sparse.csr_array, counts: Array
+) -> tuple[tuple[int, float] | None, ...]:
+    """Return the most frequent co-occurring label of each label, and its share of the rows."""
     if not len(counts):
         return ()
-    apart = together.copy()
-    apart.setdiag(0)
-    found = zip(apart.argmax(axis=1), apart.max(axis=1).toarray(), counts, strict=True)
-    return tuple((int(other), float(met / n)) if met else None for other, met, n in found)
+    other_counts = pair_counts.copy()
+    other_counts.setdiag(0)
+    partners = other_counts.argmax(axis=1)
+    joint_counts = other_counts.max(axis=1).toarray()
+    pairs: list[tuple[int, float] | None] = []
+    for partner, joint_count, count in zip(partners, joint_counts, counts, strict=True):
+        if joint_count:
+            pairs.append((int(partner), float(joint_count / count)))
+        else:
+            pairs.append(None)
+    return tuple(pairs)
 
 
-def _same(together: sparse.csr_array, counts: Array) -> tuple[tuple[int, int, float], ...]:
-    pairs = sparse.triu(together, 1).tocoo()
+def _near_duplicates(
+    pair_counts: sparse.csr_array, counts: Array
+) -> tuple[tuple[int, int, float], ...]:
+    """Return pairs of labels that are nearly the same, by decreasing share of common rows."""
+    pairs = sparse.triu(pair_counts, 1).tocoo()
     shares = pairs.data / (counts[pairs.row] + counts[pairs.col] - pairs.data)
-    near = np.flatnonzero((shares >= SAME_FROM) & (pairs.data >= SAME_ROWS))
-    order = near[np.lexsort((pairs.col[near], pairs.row[near], -shares[near]))]
-    return tuple((int(pairs.row[at]), int(pairs.col[at]), float(shares[at])) for at in order)
+    is_duplicate = (shares >= MIN_DUPLICATE_SHARE) & (pairs.data >= MIN_DUPLICATE_ROWS)
+    indices = np.flatnonzero(is_duplicate)
+    order = indices[np.lexsort((pairs.col[indices], pairs.row[indices], -shares[indices]))]
+    return tuple((int(pairs.row[i]), int(pairs.col[i]), float(shares[i])) for i in order)
 
 
-def _identifiers(data: MultilabelDataset) -> tuple[int, ...]:
-    """Find columns that name rows by the rule of those who read plain tables."""
-    X, candidates = data.X, np.arange(data.n_features)
-    if sparse.issparse(X):  # most values of such a column differ, so that few can be 0
+def _identifier_columns(data: MultilabelDataset) -> tuple[int, ...]:
+    """Return identifier columns, by the rule that readers of plain tables follow."""
+    X = data.X
+    candidates = np.arange(data.n_features)
+    if sparse.issparse(X):
+        # Most values of an identifier column differ, so that few can be 0.
         X = sparse.csc_array(X)
         candidates = np.flatnonzero(np.diff(X.indptr) >= MIN_UNIQUE_SHARE * len(data))
-    able = [at for at in candidates.tolist() if data.features[at].kind != "text"]
-    return tuple(at for at in able if is_identifier_column(data.features[at], get_column(X, at)))
+    identifiers = []
+    for column in candidates.tolist():
+        feature = data.features[column]
+        if feature.kind != "text" and is_identifier_column(feature, get_column(X, column)):
+            identifiers.append(column)
+    return tuple(identifiers)
 
 
-def _leaks(data: MultilabelDataset, counts: Array) -> tuple[tuple[int, int, float], ...]:
-    """Find columns that go up and down with a label almost without exception."""
-    able = np.flatnonzero((counts >= LEAK_ROWS) & (counts <= len(data) - LEAK_ROWS))
-    n_values = data.categorical_features | dict.fromkeys(data.text_features, 0)
-    told = np.array([c for c in range(data.n_features) if n_values.get(c, 2) == 2], np.int64)
-    if not len(able) or not len(told):
-        return ()
-    Y = sparse.csc_array(data.Y, dtype=np.float64)[:, able]
-    rates = counts[able] / len(data)
-    found = []
-    width = len(able) if data.is_sparse else max(len(able), len(data))
-    for part in row_slices(len(told), width, _CELLS_AT_ONCE):
-        columns = told[part]
-        strength = _correlations(data.X[:, columns], Y, rates)
-        for place, label in np.argwhere(np.abs(strength) >= LEAK_FROM):
-            found.append((int(columns[place]), int(able[label]), float(strength[place, label])))
-    return tuple(sorted(found, key=lambda one: (one[1], -abs(one[2]), one[0])))
-
-
-def _correlations(part: Any, Y: sparse.csc_array, rates: Array) -> Array:
-    """Correlate columns with labels; missing values count as the column's mean."""
-    n_rows = part.shape[0]
-    if sparse.issparse(part):
-        part = sparse.csr_array(part, dtype=np.float64)
-        part.data = np.nan_to_num(part.data)
-        means = np.asarray(part.mean(axis=0)).ravel()
-        squares = np.asarray(part.multiply(part).mean(axis=0)).ravel()
-        products = (part.T @ Y).toarray() / n_rows
-    else:
-        part = np.asarray(part, np.float64)
-        means = (
-            np.nan_to_num(np.nanmean(part, axis=0)) if np.isnan(part).any() else part.mean(axis=0)
-        )
-        part = np.where(np.isnan(part), means, part)
-        squares = (part**2).mean(axis=0)
-        products = np.asarray((Y.T @ part).T) / n_rows
-    spread = np.sqrt(np.maximum(squares - means**2, 0))
-    scale = np.outer(spread, np.sqrt(rates * (1 - rates)))
-    return np.divide(
-        products - np.outer(means, rates), scale, out=np.zeros_like(products), where=scale > 1e-12
+def _leaking_columns(data: MultilabelDataset, counts: Array) -> tuple[tuple[int, int, float], ...]:
+    """Return columns with almost perfect correlation to a label, by label and strength."""
+    has_enough_rows = (counts >= MIN_LEAK_ROWS) & (counts <= len(data) - MIN_LEAK_ROWS)
+    labels = np.flatnonzero(has_enough_rows)
+    # A correlation is meaningful for numbers and for two categories, not for more or for texts.
+    n_categories = data.categorical_features
+    texts = set(data.text_features)
+    columns = np.array(
+        [
+            column
+            for column in range(data.n_features)
+            if column not in texts and n_categories.get(column, 2) == 2
+        ],
+        np.int64,
     )
+    if not len(labels) or not len(columns):
+        return ()
+    Y = sparse.csc_array(data.Y, dtype=np.float64)[:, labels]
+    rates = counts[labels] / len(data)
+    cells_per_column = len(labels) if data.is_sparse else max(len(labels), len(data))
+    leaks = []
+    for part in row_slices(len(columns), cells_per_column, _CELLS_AT_ONCE):
+        part_columns = columns[part]
+        correlations = _correlations(data.X[:, part_columns], Y, rates)
+        for row, position in np.argwhere(np.abs(correlations) >= MIN_LEAK_CORRELATION):
+            correlation = float(correlations[row, position])
+            leaks.append((int(part_columns[row]), int(labels[position]), correlation))
+    leaks.sort(key=lambda leak: (leak[1], -abs(leak[2]), leak[0]))
+    return tuple(leaks)
+
+
+def _correlations(X: Any, Y: sparse.csc_array, rates: Array) -> Array:
+    """Return the correlation of each column with each label, shape (n_columns, n_labels).
+
+    ``rates`` are the shares of rows with each label. A missing value counts as the mean of its
+    column; in a sparse matrix, as 0. The correlation with a constant column is 0.
+    """
+    n_rows = X.shape[0]
+    if sparse.issparse(X):
+        X = sparse.csr_array(X, dtype=np.float64)
+        X.data = np.nan_to_num(X.data)
+        means = np.asarray(X.mean(axis=0)).ravel()
+        mean_squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        mean_products = (X.T @ Y).toarray() / n_rows
+    else:
+        X = np.asarray(X, np.float64)
+        if np.isnan(X).any():
+            means = np.nan_to_num(np.nanmean(X, axis=0))
+        else:
+            means = X.mean(axis=0)
+        X = np.where(np.isnan(X), means, X)
+        mean_squares = (X**2).mean(axis=0)
+        mean_products = np.asarray((Y.T @ X).T) / n_rows
+    standard_deviations = np.sqrt(np.maximum(mean_squares - means**2, 0))
+    scale = np.outer(standard_deviations, np.sqrt(rates * (1 - rates)))
+    covariances = mean_products - np.outer(means, rates)
+    # Scales below 1e-12 are rounding errors of constant columns.
+    return np.divide(covariances, scale, out=np.zeros_like(mean_products), where=scale > 1e-12)

@@ -1,4 +1,4 @@
-"""What to expect of a method on new rows, and how far that may be wrong."""
+"""Estimates of the performance of a method on new rows, with intervals."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import row_slices
 
-#: What is estimated, in the order it is told.
+#: The metrics that are estimated, in the order in which they are reported.
 METRICS = ("macro_f1", "minority_f1", "micro_f1")
-#: New rows are taken to be as many as a quarter of those at hand; so many such parts are drawn.
-PART, N_DRAWS = 4, 200
-#: Intervals are wider than those of drawn parts. A part of a quarter, drawn without repetition,
-#: varies by 3/4 of what as many new rows do, and what is known of all rows is itself uncertain by
-#: another quarter: the root of (1 + 1/4) / (3/4) is 1.29. The rest is that models learnt from other
-#: rows differ: with 1.29 intervals held in 85 of 100 cases of experiments/advice.py. Whichever data
-#: set is left out, the others ask for 1.35 to 1.48.
-WIDER = 1.5
+#: A subsample has one in this many rows: estimates are for new rows a quarter as many as the data.
+SUBSAMPLE_DIVISOR = 4
+#: Number of random subsamples.
+N_SUBSAMPLES = 200
+#: Intervals are wider by this factor than the quantiles of the subsamples. A subsample of a
+#: quarter, drawn without replacement, has 3/4 of the variance of as many new rows, and the mean
+#: over all rows is itself uncertain by another quarter: the root of (1 + 1/4) / (3/4) is 1.29. In
+#: addition, models fitted on other rows differ: with 1.29, 85 % of the intervals of
+#: experiments/advice.py contained the actual value. Leaving out any one data set, the others
+#: require 1.35 to 1.48.
+INTERVAL_FACTOR = 1.5
 CONFIDENCE = 0.9
-#: Rows of a drawn part times labels that are worked on at a time.
+#: Maximum number of cells, subsamples times rows or labels, that are computed at a time.
 _CELLS_AT_ONCE = 2**24
 
 
 class MetricEstimate(NamedTuple):
-    """A value, the mean of drawn parts, and the interval that holds it in nine of ten cases."""
+    """The expected value of a metric, and the ends of its 90 % interval."""
 
     value: float
     low: float
@@ -36,107 +39,138 @@ class MetricEstimate(NamedTuple):
 
     @classmethod
     def of(cls, values: Array) -> MetricEstimate:
-        """Summarise the values of one metric on all parts."""
-        known = values[~np.isnan(values)]
-        if not len(known):
+        """Return the estimate from the values of one metric on all subsamples."""
+        defined = values[~np.isnan(values)]
+        if not len(defined):
             return cls(np.nan, np.nan, np.nan)
-        value = float(known.mean())
-        ends = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-        return cls(value, *(float(value + WIDER * (end - value)) for end in ends))
+        value = float(defined.mean())
+        low, high = np.quantile(defined, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        return cls(
+            value=value,
+            low=float(value + INTERVAL_FACTOR * (low - value)),
+            high=float(value + INTERVAL_FACTOR * (high - value)),
+        )
+
+    def clip(self, minimum: float, maximum: float) -> MetricEstimate:
+        """Return the estimate with all three values limited to a range; NaN stays NaN."""
+        return MetricEstimate(
+            value=float(np.clip(self.value, minimum, maximum)),
+            low=float(np.clip(self.low, minimum, maximum)),
+            high=float(np.clip(self.high, minimum, maximum)),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class RowSubsamples:
-    """The same parts of the rows, drawn for all methods."""
+    """Random subsamples of the rows, the same ones for all methods."""
 
-    truth: sparse.csr_array  # the labels that are there
+    y_true: sparse.csr_array
     is_rare: Array  # labels that count for minority_f1
-    random_state: int  # draws the parts
+    random_state: int
 
-    def values(self, predictions: sparse.csr_array) -> Array:
-        """Compute all metrics on every part, shape (n_draws, n_metrics)."""
-        # A label counts on a part if it occurs there, and at least twice among all rows.
-        truth = sparse.csr_array(self.truth, dtype=np.float64)
-        told = sparse.csr_array(predictions, dtype=np.float64)
-        hits = truth.multiply(told).tocsr()
-        learnable = np.asarray(truth.sum(axis=0)).ravel() >= 2
-        found = [
-            _f1_by_subsample(rows @ hits, rows @ told, rows @ truth, learnable, self.is_rare)
-            for rows in self._parts()
+    def values(self, y_pred: sparse.csr_array) -> Array:
+        """Return all metrics on every subsample, shape (n_subsamples, n_metrics)."""
+        y_true = sparse.csr_array(self.y_true, dtype=np.float64)
+        y_pred = sparse.csr_array(y_pred, dtype=np.float64)
+        hits = y_true.multiply(y_pred).tocsr()
+        # A label counts on a subsample if it occurs there, and at least twice among all rows.
+        learnable = np.asarray(y_true.sum(axis=0)).ravel() >= 2
+        values = [
+            _f1_by_subsample(
+                hits=indicators @ hits,
+                predicted=indicators @ y_pred,
+                true=indicators @ y_true,
+                learnable=learnable,
+                is_rare=self.is_rare,
+            )
+            for indicators in self._row_indicators()
         ]
-        return np.concatenate(found)
+        return np.concatenate(values)
 
-    def _parts(self) -> Iterator[Array]:
-        """Draw rows without repetition: zeros and ones, a row per part, some parts at a time."""
-        n_rows = self.truth.shape[0]
-        size = max(1, n_rows // PART)
-        generator = np.random.default_rng([self.random_state, 3])
-        for part in row_slices(N_DRAWS, max(self.truth.shape), _CELLS_AT_ONCE):
-            chosen = np.zeros((part.stop - part.start, n_rows))
-            for row in chosen:
-                row[generator.permutation(n_rows)[:size]] = 1
-            yield chosen
+    def _row_indicators(self) -> Iterator[Array]:
+        """Yield matrices with a row per subsample, which is 1 at the rows of the subsample."""
+        n_rows = self.y_true.shape[0]
+        size = max(1, n_rows // SUBSAMPLE_DIVISOR)
+        rng = np.random.default_rng([self.random_state, 3])
+        for part in row_slices(N_SUBSAMPLES, max(self.y_true.shape), _CELLS_AT_ONCE):
+            indicators = np.zeros((part.stop - part.start, n_rows))
+            for row in indicators:
+                row[rng.permutation(n_rows)[:size]] = 1
+            yield indicators
 
 
 def _f1_by_subsample(
     hits: Array, predicted: Array, true: Array, learnable: Array, is_rare: Array
 ) -> Array:
+    """Return macro, minority and micro F1 from counts of shape (n_subsamples, n_labels)."""
     total = predicted + true
     f1 = np.divide(2 * hits, total, out=np.zeros_like(hits), where=total > 0)
     counted = (true > 0) & learnable
-    rare = counted & is_rare
-    with np.errstate(invalid="ignore"):  # a part without any of the labels has no value
-        macro, minority = (
-            (f1 * group).sum(axis=1) / group.sum(axis=1) for group in (counted, rare)
-        )
+    counted_rare = counted & is_rare
+    with np.errstate(invalid="ignore"):  # NaN if a subsample has none of the labels
+        macro = (f1 * counted).sum(axis=1) / counted.sum(axis=1)
+        minority = (f1 * counted_rare).sum(axis=1) / counted_rare.sum(axis=1)
     sums = total.sum(axis=1)
     micro = np.divide(2 * hits.sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
     return np.column_stack([macro, minority, micro])
 
 
 def learnable_labels(
-    rankings: Sequence[Array], Y: sparse.csr_array, *, risk: float = 0.05, doubt: float = 2e-4
+    scores_by_method: Sequence[Array],
+    Y: sparse.csr_array,
+    *,
+    max_false_discovery_rate: float = 0.05,
+    max_overall_p_value: float = 2e-4,
 ) -> Array:
-    """Tell which labels are ranked better than by chance, among all of them at once."""
-    # Several methods may rank them, and what one cannot tell another may: for each label the best
-    # of them counts, its p-value times their number. Rank sums of positives among out-of-sample
-    # scores, one-sided, with the rule of Benjamini and Hochberg: of the labels that are called
-    # learnable, no more than `risk` are not, on average. That anything can be learnt at all must be
-    # more certain: where labels hang together, one that looks learnable by chance seldom comes
-    # alone. By the same rule chance alone is at most `doubt` likely.
+    """Return which labels at least one method ranks better than chance, as a boolean mask."""
+    # For each label the smallest p-value of all methods counts, times the number of methods
+    # (Bonferroni). The test is the one-sided rank sum test of positives among out-of-sample scores,
+    # corrected for many labels by Benjamini and Hochberg: on average at most
+    # `max_false_discovery_rate` of the labels called learnable are not. The evidence that any label
+    # is learnable must be stronger, because p-values of correlated labels are small together: the
+    # smallest corrected p-value must not exceed `max_overall_p_value`.
     from scipy.stats import false_discovery_control
 
-    if not len(rankings):
+    if not len(scores_by_method):
         return np.ones(Y.shape[1], bool)
-    best = np.min([_p_values(scores, Y) for scores in rankings], axis=0)
-    adjusted = false_discovery_control(np.minimum(1, best * len(rankings)))
-    return (adjusted <= risk) & (adjusted.min() <= doubt)
+    smallest = np.min([_p_values(scores, Y) for scores in scores_by_method], axis=0)
+    adjusted = false_discovery_control(np.minimum(1, smallest * len(scores_by_method)))
+    is_significant = adjusted <= max_false_discovery_rate
+    any_is_certain = adjusted.min() <= max_overall_p_value
+    return is_significant & any_is_certain
 
 
 def _p_values(scores: Array, Y: sparse.csr_array) -> Array:
-    """Test, label by label, whether its rows are ranked higher than the others."""
+    """Return the p-value of a rank sum test per label: its rows have higher scores."""
     from scipy.special import ndtr
 
     from scumble.evaluate.metrics.counts import Rankings
     from scumble.measures.threaded_kernels import count_labels
 
-    # The area under the ROC curve is the sum of ranks by another name.
-    areas, positives = Rankings(Y, scores, caller="advise").by_label.auc, count_labels(Y)
-    spread = np.sqrt((Y.shape[0] + 1) / 12 / np.maximum(positives * (Y.shape[0] - positives), 1))
-    return np.nan_to_num(ndtr((0.5 - areas) / spread), nan=1.0)
+    # The area under the ROC curve is the normalized rank sum.
+    auc = Rankings(Y, scores, caller="advise").by_label.auc
+    n_rows = Y.shape[0]
+    n_positives = count_labels(Y)
+    n_pairs = np.maximum(n_positives * (n_rows - n_positives), 1)
+    standard_error = np.sqrt((n_rows + 1) / 12 / n_pairs)
+    return np.nan_to_num(ndtr((0.5 - auc) / standard_error), nan=1.0)
 
 
-def rows_needed(counts: Array, f1: Array, *, learnt_from: float = 0.2) -> int | None:
-    """Tell from how many rows on most labels of this data are learnt; None where none tells."""
-    # The smallest number such that of the labels with at least that many rows, and less than twice
-    # as many, half or more reach an F1 of `learnt_from`; and so for all numbers above it.
+def rows_needed(counts: Array, f1: Array, *, min_f1: float = 0.2) -> int | None:
+    """Return the number of rows from which on most labels of this data are learnt, or None.
+
+    It is the smallest number such that at least half of the labels with that many rows, but less
+    than twice as many, reach ``min_f1``, and that this holds for all larger numbers. It is None if
+    it holds for no number.
+    """
+    # Powers of the square root of 2, up to about a million rows.
     steps = np.unique(np.round(2 ** np.arange(0, 21, 0.5)).astype(np.int64))
-    answer = None
-    for low in steps[::-1]:
-        alike = (counts >= low) & (counts < 2 * low)
-        if not alike.any():
+    n_needed = None
+    for n_rows in steps[::-1]:
+        has_similar_count = (counts >= n_rows) & (counts < 2 * n_rows)
+        if not has_similar_count.any():
             continue
-        if (f1[alike] >= learnt_from).mean() < 0.5:
+        if (f1[has_similar_count] >= min_f1).mean() < 0.5:
             break
-        answer = int(low)
-    return answer
+        n_needed = int(n_rows)
+    return n_needed

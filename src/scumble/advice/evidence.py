@@ -1,132 +1,169 @@
-"""What was measured on many data sets, and what follows from it: the rules that reports repeat.
+"""Results of the candidates on public data sets, and the sentences that reports derive from them.
 
-The figures are those of ``experiments/advice.py``: macro F1 of every candidate on test folds it had
-not seen, means over folds, undefined values counted as 0.
+The figures are those of ``experiments/advice.py``: macro F1 of every candidate on test folds, as
+means over folds; undefined values count as 0.
 """
 
 import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
-#: The paper advises against resampling, and for REMEDIAL, where SCUMBLE lies clearly above this.
+#: If SCUMBLE is clearly above this, the paper advises against resampling and for REMEDIAL.
 HIGH_CONCURRENCE = 0.1
-#: Up to here "well above" is not yet said: yeast, at 0.104, still gained from resampling.
+#: Up to this SCUMBLE is not "clearly above": yeast, at 0.104, still gained from resampling.
 BORDERLINE_CONCURRENCE = 0.15
-#: So many of the intervals held in which `advise` says values will lie.
+#: Share of the intervals of `advise` that contained the actual value.
 INTERVAL_COVERAGE = 0.92
+#: Mean changes of macro F1 below this are reported as "hardly changed".
+SMALL_CHANGE = 0.005
 
-UNTREATED, CURE = "br", "rare"
+UNTREATED = "br"
+RARE_LABEL_METHOD = "rare"
 RESAMPLED_PREFIX = "br after "
 REMEDIAL_METHOD = RESAMPLED_PREFIX + "remedial"
+MLSMOTE_METHOD = RESAMPLED_PREFIX + "mlsmote"
+
+HOW_TO_MEASURE = (
+    "Your data may differ from these data sets. 'scumble advise FILE' evaluates all these methods "
+    "on it and reports how certain the result is."
+)
+#: Why decoupling harms, according to the study on the guide's page about decoupling.
+REMEDIAL_HARM_REASON = (
+    "Every row that it splits leaves an identical copy without the rare label, and it splits most "
+    "rows with rare labels."
+)
+
+
+class DatasetEvidence(NamedTuple):
+    """The results on one data set."""
+
+    scumble: float
+    macro_f1: dict[str, float]  # by method
 
 
 @dataclass(frozen=True)
 class MethodEvidence:
-    """What a method changed against untreated binary relevance, over data sets."""
+    """Differences in macro F1 between a method and untreated binary relevance."""
 
-    n_datasets: int  # data sets; then those on which macro F1 was higher, and lower
-    n_better: int
-    n_worse: int
-    change: float  # the mean change of macro F1
+    n_datasets: int
+    n_better: int  # data sets on which macro F1 was higher
+    n_worse: int  # data sets on which macro F1 was lower
+    change: float  # mean difference
 
 
 @cache
-def measured() -> dict[str, tuple[float, dict[str, float]]]:
-    """Return SCUMBLE, and macro F1 by method, of every data set that was measured."""
-    found: dict[str, tuple[float, dict[str, float]]] = {}
+def dataset_evidence() -> dict[str, DatasetEvidence]:
+    """Return the results on every data set, by its name."""
+    results: dict[str, DatasetEvidence] = {}
     text = (files(__package__) / "evidence.csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
-        known = found.setdefault(row["data"], (float(row["scumble"]), {}))
-        known[1][row["method"]] = float(row["macro_f1"])
-    return found
+        name = row["data"]
+        if name not in results:
+            results[name] = DatasetEvidence(scumble=float(row["scumble"]), macro_f1={})
+        results[name].macro_f1[row["method"]] = float(row["macro_f1"])
+    return results
 
 
 def method_evidence(method: str, *, concurrent: bool | None = None) -> MethodEvidence:
-    """Sum up what a method changed, on all data sets or on those with high or low concurrence."""
-    sets = measured().values()
-    alike = [f1 for scumble, f1 in sets if concurrent in (None, scumble > HIGH_CONCURRENCE)]
-    changes = [f1[method] - f1[UNTREATED] for f1 in alike if method in f1]
-    better, worse = (sum(change * sign > 0 for change in changes) for sign in (1, -1))
-    return MethodEvidence(len(changes), better, worse, sum(changes) / max(1, len(changes)))
+    """Return the differences of a method on all data sets, or by high or low concurrence."""
+    changes = []
+    for dataset in dataset_evidence().values():
+        is_concurrent = dataset.scumble > HIGH_CONCURRENCE
+        is_included = concurrent is None or is_concurrent == concurrent
+        if is_included and method in dataset.macro_f1:
+            changes.append(dataset.macro_f1[method] - dataset.macro_f1[UNTREATED])
+    return MethodEvidence(
+        n_datasets=len(changes),
+        n_better=sum(change > 0 for change in changes),
+        n_worse=sum(change < 0 for change in changes),
+        change=sum(changes) / max(1, len(changes)),
+    )
 
 
 def best_resampler_in_evidence(scumble: float) -> tuple[str, str]:
-    """Name the resampler that served trees best on data of this concurrence, and say why."""
+    """Return the best resampler for trees on data of similar concurrence, and the reason."""
     concurrent = scumble > HIGH_CONCURRENCE
-    tried = {one for _, f1 in measured().values() for one in f1 if one.startswith(RESAMPLED_PREFIX)}
-    found = {
-        one.removeprefix(RESAMPLED_PREFIX): method_evidence(one, concurrent=concurrent)
-        for one in tried
+    methods = set()
+    for dataset in dataset_evidence().values():
+        methods |= {name for name in dataset.macro_f1 if name.startswith(RESAMPLED_PREFIX)}
+    evidence = {
+        method.removeprefix(RESAMPLED_PREFIX): method_evidence(method, concurrent=concurrent)
+        for method in methods
     }
-    best = max(sorted(found), key=lambda name: found[name].change)
-    one, cure = found[best], method_evidence(CURE, concurrent=concurrent)
-    return best, (
-        f"Of {len(found)} resamplers tried on {one.n_datasets} public data sets with a SCUMBLE "
-        f"{'above' if concurrent else 'up to'} {HIGH_CONCURRENCE}, {best} served trees best: macro "
-        f"F1 was higher on {_share(one.n_better, one.n_datasets)}, by {one.change:+.3f} on average. A "
-        f"classifier made for rare labels changed it by {cure.change:+.3f}."
+    best = max(sorted(evidence), key=lambda name: evidence[name].change)
+    best_evidence = evidence[best]
+    rare_evidence = method_evidence(RARE_LABEL_METHOD, concurrent=concurrent)
+    reason = (
+        f"Of {len(evidence)} resamplers evaluated on {best_evidence.n_datasets} public data sets "
+        f"with a SCUMBLE {_concurrence_text(concurrent)}, {best} was the best for trees: macro F1 "
+        f"was higher on {_fraction_text(best_evidence.n_better, best_evidence.n_datasets)}, by "
+        f"{best_evidence.change:+.3f} on average. A rare-label classifier changed it by "
+        f"{rare_evidence.change:+.3f}."
     )
+    return best, reason
 
 
 def treatment_sentences(scumble: float) -> list[str]:
-    """Say what to do about data of this concurrence, by what was measured on other data."""
-    paper = [_on_remedial(scumble)] if scumble > 0 else []
-    return [_on_the_cure(), *paper, WHERE_TO_KNOW]
+    """Return recommendations for data of this concurrence, from results on other data."""
+    sentences = [_rare_label_classifier_sentence()]
+    if scumble > 0:
+        sentences.append(_remedial_sentence(scumble))
+    sentences.append(HOW_TO_MEASURE)
+    return sentences
 
 
-#: How to find out for the data at hand.
-WHERE_TO_KNOW = (
-    "Your data may differ from those: 'scumble advise FILE' tries all this on it and says how sure "
-    "that is."
-)
-
-
-#: Why decoupling harms, as the study of the guide's page on decoupling found.
-TWIN = (
-    "Every row it splits leaves an equal twin without the label, and most rows of rare labels are "
-    "split."
-)
-
-
-def _on_the_cure() -> str:
-    cure, smote = method_evidence(CURE), method_evidence("br after mlsmote")
-    resampled = "hardly changed" if abs(smote.change) < 0.005 else "changed"
+def _rare_label_classifier_sentence() -> str:
+    """Return the recommendation of a rare-label classifier, compared with resampling."""
+    rare = method_evidence(RARE_LABEL_METHOD)
+    mlsmote = method_evidence(MLSMOTE_METHOD)
+    verb = "hardly changed" if abs(mlsmote.change) < SMALL_CHANGE else "changed"
     return (
-        "To predict rare labels, take a classifier made for them (scumble train -c rare). Its "
-        "macro F1 was higher than that of trees on "
-        f"{_share(cure.n_better, cure.n_datasets)} public data sets, by {cure.change:.2f} on average; "
-        f"resampling by MLSMOTE {resampled} that of trees ({smote.change:+.3f})."
+        "To predict rare labels, use a rare-label classifier (scumble train -c rare). Its macro F1 "
+        f"was higher than that of trees on {_fraction_text(rare.n_better, rare.n_datasets)} public "
+        f"data sets, by {rare.change:.2f} on average; resampling by MLSMOTE {verb} that of trees "
+        f"({mlsmote.change:+.3f})."
     )
 
 
-def _on_remedial(scumble: float) -> str:
-    """Say what REMEDIAL did to such data, beside what the paper says of it."""
+def _remedial_sentence(scumble: float) -> str:
+    """Return the effect of REMEDIAL on data of similar concurrence, and the paper's statement."""
     concurrent = scumble > HIGH_CONCURRENCE
-    found = method_evidence(REMEDIAL_METHOD, concurrent=concurrent)
-    measured = (
-        f"it lowered the macro F1 of trees on {_share(found.n_worse, found.n_datasets)} data sets with "
-        f"a SCUMBLE {'above' if concurrent else 'up to'} {HIGH_CONCURRENCE}, by "
-        f"{-found.change:.2f} on average."
+    evidence = method_evidence(REMEDIAL_METHOD, concurrent=concurrent)
+    effect = (
+        "it lowered the macro F1 of trees on "
+        f"{_fraction_text(evidence.n_worse, evidence.n_datasets)} data sets with a SCUMBLE "
+        f"{_concurrence_text(concurrent)}, by {-evidence.change:.2f} on average."
     )
     if not concurrent:
-        return f"REMEDIAL is not meant for so little concurrence, as the paper says: {measured}"
-    paper = "is undecided about" if scumble <= BORDERLINE_CONCURRENCE else "recommends"
+        return (
+            "According to the paper, REMEDIAL is not meant for such low concurrence; in our "
+            f"experiments {effect}"
+        )
+    verb = "is undecided about" if scumble <= BORDERLINE_CONCURRENCE else "recommends"
     return (
-        f"The paper {paper} REMEDIAL before binary relevance on such data; where labels that "
-        f"are never hit count as 0, {measured} {TWIN}"
+        f"The paper {verb} REMEDIAL before binary relevance on such data. In our experiments, "
+        f"where a label without correct predictions counts as 0, {effect} {REMEDIAL_HARM_REASON}"
     )
 
 
 def remedial_harm_sentence(change: float) -> str:
-    """Say in which way a measured harm of REMEDIAL differs from what the paper says."""
-    found = method_evidence(REMEDIAL_METHOD)
+    """Return how a measured harm of REMEDIAL compares with the paper and with other data."""
+    evidence = method_evidence(REMEDIAL_METHOD)
     return (
-        "The paper recommends REMEDIAL where rare and frequent labels meet. Measured here it harms "
-        f"({change:+.3f}), as on {_share(found.n_worse, found.n_datasets)} public data sets that were "
-        f"measured. {TWIN}"
+        "The paper recommends REMEDIAL if rare and frequent labels share instances. On this data "
+        f"it harms ({change:+.3f}), as on {_fraction_text(evidence.n_worse, evidence.n_datasets)} "
+        f"public data sets of our experiments. {REMEDIAL_HARM_REASON}"
     )
 
 
-def _share(n: int, of: int) -> str:
-    return f"all {of}" if n == of else f"{n} of {of}"
+def _concurrence_text(concurrent: bool) -> str:
+    """Return the range of SCUMBLE that is called high or low concurrence."""
+    preposition = "above" if concurrent else "up to"
+    return f"{preposition} {HIGH_CONCURRENCE}"
+
+
+def _fraction_text(n: int, total: int) -> str:
+    """Return "3 of 18", or "all 18"."""
+    return f"all {total}" if n == total else f"{n} of {total}"

@@ -1,1 +1,1 @@
-"""The command line: parse, call a room below, print. No algorithms here."""
+"""The command line: parse options, call a lower subpackage, print. No algorithms here."""

@@ -1,73 +1,101 @@
-"""``advise`` and ``demo``: from a file to a decision, and all the way there on embedded data."""
+"""``advise`` and ``demo``: recommend a method for a data set, and demonstrate the package."""
 
 from __future__ import annotations
 
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from scumble._core.errors import ParameterError, WriteError
-from scumble.cli import console, inputs
-from scumble.cli.files import WRITES, may_be_public_dataset, write_file
-from scumble.cli.inputs import (
+from scumble.cli import console
+from scumble.cli.files import FileRole, may_be_public_dataset, write_file
+from scumble.cli.options import (
     DEFAULT_READ_OPTIONS,
     TABLE_OPTIONS,
+    DataArgument,
+    HtmlOption,
+    JobsOption,
+    JsonOption,
     ReadOptions,
-    make_option,
-    make_short_option,
+    SeedOption,
 )
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
 
-UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-N_SHOWN = 12  # labels on the terminal; the page has them all
-#: Rows and seconds for the advice: enough to see it, quick enough to wait for.
-N_ROWS, BUDGET = 1000, 12.0
+#: Seconds per unit of time.
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+#: Numbers of labels and of difficult labels that ``demo`` prints; the page lists all labels.
+N_DEMO_LABELS = 12
+N_DEMO_DIFFICULT_LABELS = 3
+#: Rows and seconds for the advice of ``demo``: enough for a result, short enough to wait for.
+N_DEMO_ROWS = 1000
+DEMO_BUDGET = 12.0
 
 
 def advise(
-    data: str = inputs.DATA,
-    budget: str = make_option(
-        "How long it may take: 90, 90s, 2m, 1h; 'none' tries everything.", "2m"
-    ),
-    train: str | None = make_option(
-        "Train what is advised, and write the model to this file.", file_role=WRITES
-    ),
-    html: Path | None = inputs.HTML,
-    seed: int | None = inputs.SEED,
-    jobs: int | None = inputs.JOBS,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    data: DataArgument,
+    *,
+    budget: Annotated[
+        str,
+        typer.Option("--budget", help="Time limit: 90, 90s, 2m, 1h; 'none' tries everything."),
+    ] = "2m",
+    train: Annotated[
+        str | None,
+        typer.Option(
+            "--train", help="Train the recommended method, and write the model to this file."
+        ),
+        FileRole.WRITES,
+    ] = None,
+    html: HtmlOption = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = None,
+    read: ReadOptions,
+    json: JsonOption = False,
 ) -> None:
-    """Tell what is wrong with a data set, which method helps, and how sure that is.
+    """Report problems of a data set, which method helps, and how certain that is.
 
-    Methods are judged on rows of this data that they have not seen. Ctrl-C ends it with what is
-    known so far.
+    Methods are evaluated on rows of this data that they were not trained on. Ctrl-C ends the
+    command with the results so far.
     """
     from scumble.advice import advise
     from scumble.learn import save
     from scumble.report import render_advice, render_advice_page
 
     seconds = parse_budget(budget)
-    given = reading.load(data)
+    dataset = read.load(data)
     with console.progress():
-        found = advise(given, budget=seconds, random_state=seed or 0, n_jobs=jobs)
-    told = with_files(found.to_dict(), data, train or "MODEL", reading)
-    # Shown first: a file that cannot be written must not cost the answer.
-    console.show_result(told, render_advice)
+        advice = advise(dataset, budget=seconds, random_state=seed or 0, n_jobs=jobs)
+    result = fill_suggestions(advice.to_dict(), data=data, model=train or "MODEL", read=read)
+    # Printed before files are written: an error of a file must not lose the result.
+    console.show_result(result, render_advice, as_json=json)
     if html is not None:
-        write_file(html, render_advice_page(told))
+        write_file(html, render_advice_page(result))
     if train is not None:
         with console.progress():
-            model = found.train(n_jobs=jobs)
-        save(model, train, data=given, notes={"advised": found.chosen})
-        if not console.is_json():
-            console.print_unless_quiet(f"\n{train}: {found.chosen}, trained on {len(given):,} rows")
+            model = advice.train(n_jobs=jobs)
+        save(model, train, data=dataset, notes={"advised": advice.selected})
+        if not json:
+            console.print_unless_quiet(
+                f"\n{train}: {advice.selected}, trained on {len(dataset):,} rows"
+            )
 
 
 def parse_budget(text: str) -> float | None:
-    """Understand a time such as ``90``, ``2m`` or ``none``.
+    """Return the seconds of a time such as ``90`` or ``2m``, and None for ``none``.
+
+    Parameters
+    ----------
+    text : str
+        The text after ``--budget``.
+
+    Returns
+    -------
+    float or None
+        Seconds; None means that there is no limit.
 
     Examples
     --------
@@ -77,42 +105,53 @@ def parse_budget(text: str) -> float | None:
     """
     if text.strip().lower() == "none":
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text.lower())
-    if found is None or not float(found[1]):
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text.lower())
+    if match is None or not float(match[1]):
         raise ParameterError(
             f"--budget must be a time such as 90s, 2m or 1h. Got {text!r} instead."
         )
-    return float(found[1]) * UNITS[found[2]]
+    return float(match[1]) * SECONDS[match[2]]
 
 
-def with_files(
-    told: dict[str, Any], data: str, model: str, reading: ReadOptions = DEFAULT_READ_OPTIONS
+def fill_suggestions(
+    advice: dict[str, Any], *, data: str, model: str, read: ReadOptions = DEFAULT_READ_OPTIONS
 ) -> dict[str, Any]:
-    """Let the suggested lines read the user's data as it was read here."""
+    """Return the advice with the user's files and options in the suggested commands and code."""
     from scumble.advice.advice_text import fill_python, fill_shell
 
-    given = [("--format", reading.format), ("--labels", reading.labels)]
-    given += [_as_typed(option) for option in reading.options]
-    more = [word for name, value in given if value is not None for word in (name, value)]
-    told_reader = reading.told.items()
-    inside = [repr(data), *(f"{name}={v!r}" for name, v in told_reader if v is not None)]
-    verb = "load" if may_be_public_dataset(data) else "read"
-    call = f"scumble.{verb}({', '.join(inside)})"
+    options: list[str] = []
+    if read.format is not None:
+        options += ["--format", read.format]
+    if read.labels is not None:
+        options += ["--labels", read.labels]
+    for option in read.all_options():
+        options += _shell_words(option)
+    arguments = [repr(data)]
+    for name, value in read.reader_parameters().items():
+        if value is not None:
+            arguments.append(f"{name}={value!r}")
+    function = "load" if may_be_public_dataset(data) else "read"
+    call = f"scumble.{function}({', '.join(arguments)})"
     return {
-        **told,
-        "shell": fill_shell(told["shell"], data, model, more),
-        "python": [fill_python(line, call) for line in told["python"]],
+        **advice,
+        "shell": fill_shell(advice["shell"], data, model, options),
+        "python": [fill_python(line, call) for line in advice["python"]],
     }
 
 
-def _as_typed(option: str) -> tuple[str, str]:
-    """Give an option of the reader as the user may have typed it."""
+def _shell_words(option: str) -> list[str]:
+    """Return an option of the reader as two words for the shell, in its short form if any."""
     name, _, value = option.partition("=")
-    return (f"--{name.replace('_', '-')}", value) if name in TABLE_OPTIONS else ("--option", option)
+    if name in TABLE_OPTIONS:
+        return [f"--{name.replace('_', '-')}", value]
+    return ["--option", option]
 
 
 def demo(
-    output: Path = make_short_option("output", "a folder.", Path("scumble-demo"), file_role=WRITES),
+    *,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Output: a folder."), FileRole.WRITES
+    ] = Path("scumble-demo"),
 ) -> None:
     """Report, decouple and advise on Debian's package tags."""
     from scumble import plots, report
@@ -127,42 +166,47 @@ def demo(
         ) from error
     data = load("debtags")
     result = report.concurrence_report(data)
-    brief = {**result, "labels": result["labels"][:N_SHOWN], "difficult": result["difficult"][:3]}
-    console.show_unless_quiet(report.render_report(brief, width=console.width()))
-    hidden = len(result["labels"]) - N_SHOWN
+    excerpt = {
+        **result,
+        "labels": result["labels"][:N_DEMO_LABELS],
+        "difficult": result["difficult"][:N_DEMO_DIFFICULT_LABELS],
+    }
+    console.show_unless_quiet(report.render_report(excerpt, width=console.width()))
+    n_more_labels = len(result["labels"]) - N_DEMO_LABELS
     console.print_unless_quiet(
-        f"\nThe page named below lists {hidden} more labels. Now REMEDIAL:\n"
+        f"\nThe page named below lists {n_more_labels} more labels. Now REMEDIAL:\n"
     )
 
     after, treatment = apply_remedial(data)
     console.show_unless_quiet(report.render_treatment(treatment, width=console.width()))
 
-    drawn = [arc["label"] for arc in result["chord"]["arcs"]]
-    treatment["chord"] = plots.chord_layout(after, drawn, keep_order=True).to_json()
-    page, decoupled = output / "report.html", output / "debtags-remedial.arff"
+    labels_in_chord = [arc["label"] for arc in result["chord"]["arcs"]]
+    chord_after = plots.chord_layout(after, labels_in_chord, keep_order=True)
+    treatment["chord"] = chord_after.to_json()
+    page = output / "report.html"
+    decoupled = output / "debtags-remedial.arff"
     write_file(page, report.render_html(result, treatment))
     write(after, decoupled)
     console.print_unless_quiet(f"\nOpen {page} in a browser; the decoupled data is {decoupled}.")
     if find_spec("matplotlib") is not None:
-        plots.save_plot(plots.plot_pair(data, after, "chord")[0], output / "chord.svg")
+        pair_plot, _ = plots.plot_pair(data, after, "chord")
+        plots.save_plot(pair_plot, output / "chord.svg")
         plots.save_plot(plots.plot_before_after(data, after), output / "before-after.svg")
-        console.print_unless_quiet(
-            f"Pictures of it: {output / 'chord.svg'}, {output / 'before-after.svg'}."
-        )
-    _advise(data)
+        console.print_unless_quiet(f"Plots: {output / 'chord.svg'}, {output / 'before-after.svg'}.")
+    _show_demo_advice(data)
 
 
-def _advise(data: MultilabelDataset) -> None:
-    """Say what helps, by part of the data so that nobody waits."""
+def _show_demo_advice(data: MultilabelDataset) -> None:
+    """Print advice that is based on a part of the data, so that it takes seconds."""
     from scumble.advice import advise
     from scumble.report import render_advice
 
     console.print_unless_quiet(
-        "\nThat was the paper's way. Which way predicts the rare tags? To be quick, methods are "
-        f"tried on the first {N_ROWS:,} packages, for about {BUDGET:.0f} seconds\n"
-        "('scumble advise debtags' takes all of them).\n"
+        "\nREMEDIAL is the method of the paper. Which method predicts the rare tags? To be quick, "
+        f"methods are\nevaluated on the first {N_DEMO_ROWS:,} packages, for about "
+        f"{DEMO_BUDGET:.0f} seconds ('scumble advise debtags' uses all of them).\n"
     )
     with console.progress():
-        advice = advise(data[:N_ROWS], budget=BUDGET)
-    told = with_files(advice.to_dict(), "debtags", "tags.scumble")
-    console.show_unless_quiet(render_advice(told, width=console.width()))
+        advice = advise(data[:N_DEMO_ROWS], budget=DEMO_BUDGET)
+    result = fill_suggestions(advice.to_dict(), data="debtags", model="tags.scumble")
+    console.show_unless_quiet(render_advice(result, width=console.width()))

@@ -1,4 +1,4 @@
-"""``experiment run|status|table|compare|ranks|export``: comparisons that survive."""
+"""``experiment run|status|table|compare|ranks|export``: run plans and compare their results."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from scumble._core.errors import ParameterError
-from scumble.cli import console, inputs
-from scumble.cli.files import READS, WRITES
-from scumble.cli.inputs import make_argument, make_option, make_short_option, parse_names
+from scumble.cli import console
+from scumble.cli.command import CommandGroup
+from scumble.cli.files import FileRole
+from scumble.cli.options import JobsOption, JsonOption
+from scumble.cli.parse import parse_names
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import FriedmanResult, NemenyiResult, ScoreTable
@@ -22,173 +24,270 @@ if TYPE_CHECKING:
     from scumble.experiment.result_tables import PairwiseComparison
 
 Cells = list[dict[str, Any]]
-experiment = inputs.make_command_group(
-    "Data sets x resamplers x classifiers, computed once and kept."
-)
 
-STORE = make_argument(
-    "STORE",
-    "The file with the results; or a .csv or .parquet table: as exported, or with a row "
-    "per data set and a column per method.",
-    file_role=READS,
-)
-METRICS = make_short_option(
-    "metric", "to show, several with ',' between. [default: those of the plan]"
-)
-METHODS = make_option(
-    "Only this method, as tables call it; several with ',' between, in the order asked."
-)
-DEVIATIONS = make_option("Add standard deviations over folds and seeds.", False, "--deviations")
-RANKS = make_option("Add a row of mean ranks.", False, "--ranks")
+StoreArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="STORE",
+        help="The file with the results; or a .csv or .parquet table: as exported, or with a row "
+        "per data set and a column per method.",
+    ),
+    FileRole.READS,
+]
+MetricsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        "-m",
+        help="Metric: to show, several separated by commas. [default: those of the plan]",
+    ),
+]
+MethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        help="Only this method, as tables name it; several separated by commas, in this order.",
+    ),
+]
+DeviationsOption = Annotated[
+    bool, typer.Option("--deviations", help="Add standard deviations over folds and seeds.")
+]
+RanksOption = Annotated[bool, typer.Option("--ranks", help="Add a row of mean ranks.")]
+
+#: Metrics that are shown if neither the user nor the plan names any.
 DEFAULT_METRICS = ("hamming_loss", "f1", "macro_f1", "one_error", "ranking_loss")
+#: Number of failed cells that the report of a run lists; `experiment status` lists all.
+N_LISTED_FAILURES = 10
+#: What `experiment status --json` prints of a failed cell.
+FAILURE_KEYS = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """How the cells of a plan are computed."""
 
-    store: Path = make_short_option(
-        "store", "the file with the results, made if it is absent.", ..., file_role=WRITES
+    store: Annotated[
+        Path,
+        typer.Option(
+            "--store", "-s", help="Store: the file with the results, created if it is absent."
+        ),
+        FileRole.WRITES,
+    ]
+    jobs: JobsOption = None
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", help="Address of a Dask scheduler, instead of --jobs."),
+    ] = None
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run failed cells again.")
+    ] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")] = (
+        False
     )
-    jobs: int | None = inputs.JOBS
-    cluster: str | None = make_option("Address of a Dask scheduler, instead of --jobs.")
-    retry_failed: bool = make_option("Try failed cells again.", False, "--retry-failed")
-    dry_run: bool = make_option("Only tell what would be done.", False, "--dry-run")
 
 
 @dataclass(frozen=True)
 class CellFilter:
-    """Which part of a plan, or of its results, is meant."""
+    """Selection of cells of a plan, or of its results, by data set and classifier."""
 
-    dataset: list[str] | None = make_option("Only this data set, several with ',' between.")
-    classifier: list[str] | None = make_short_option(
-        "classifier", "only this one, several with ',' between."
-    )
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", help="Only this data set, several separated by commas."),
+    ] = None
+    classifier: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--classifier", "-c", help="Classifier: only this one, several separated by commas."
+        ),
+    ] = None
 
-    def of_plan(self, plan: Plan) -> Plan:
-        """Leave out of a plan what is not meant."""
-        chosen = {f"{kind}s": parse_names(names) for kind, names in vars(self).items() if names}
-        return plan.select(**chosen) if chosen else plan
+    def select_from_plan(self, plan: Plan) -> Plan:
+        """Return the plan with the selected data sets and classifiers only."""
+        selection = {}
+        if self.dataset:
+            selection["datasets"] = parse_names(self.dataset)
+        if self.classifier:
+            selection["classifiers"] = parse_names(self.classifier)
+        return plan.select(**selection) if selection else plan
 
-    def of_store(self, path: Path, metrics: list[str] | None) -> tuple[Cells, list[str]]:
-        """Read the cells that are meant, and which metrics to show."""
-        from scumble.experiment.result_tables import only, read_cells
+    def read_results(self, path: Path, metrics: list[str] | None) -> Results:
+        """Return the selected cells of a store, and the metrics to show."""
+        from scumble.experiment.result_tables import read_cells, select_cells
 
-        cells, planned = read_cells(path)
-        chosen = {key: parse_names(names) for key, names in vars(self).items()}
-        return only(cells, **chosen), parse_names(metrics) or planned or [*DEFAULT_METRICS]
+        cells, planned_metrics = read_cells(path)
+        selected_cells = select_cells(
+            cells, dataset=parse_names(self.dataset), classifier=parse_names(self.classifier)
+        )
+        names = parse_names(metrics) or planned_metrics or list(DEFAULT_METRICS)
+        return Results(cells=selected_cells, metrics=names)
 
 
-ALL_CELLS = CellFilter()
+class Results(NamedTuple):
+    """Cells of a store, and the metrics to show of them."""
+
+    cells: Cells
+    metrics: list[str]
+
+    def score_tables(self, methods: list[str] | None = None) -> list[ScoreTable]:
+        """Return the table of each metric, with all methods or the named ones."""
+        from scumble.experiment.store import score_table_from_cells
+
+        columns = parse_names(methods) or None
+        return [
+            score_table_from_cells(self.cells, metric).select(methods=columns)
+            for metric in self.metrics
+        ]
 
 
-@experiment.command()
 def run(
-    plan: Path = make_argument("PLAN", "A plan, as a TOML file.", file_role=READS),
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN", help="A plan, as a TOML file."), FileRole.READS
+    ],
     *,
-    how: RunOptions,
-    only: CellFilter = ALL_CELLS,
+    options: RunOptions,
+    cell_filter: CellFilter,
+    json: JsonOption = False,
 ) -> None:
     """Compute all cells of a plan that the store does not have yet."""
     from scumble.experiment import read_plan
 
-    run_plan(read_plan(plan), how, only)
+    run_plan(read_plan(plan), options, cell_filter, as_json=json)
 
 
-def run_plan(plan: Plan, how: RunOptions, only: CellFilter) -> None:
-    """Check a plan, tell what it will cost, and run it under the user's eyes."""
+def run_plan(plan: Plan, options: RunOptions, cell_filter: CellFilter, *, as_json: bool) -> None:
+    """Check a plan, print an estimate of its cost, and run it with a live table of its cells."""
     from scumble.experiment import run
 
-    plan = only.of_plan(plan)
-    if how.dry_run:
-        guess = _guess(plan, how)
-        if not console.print_json_if_requested(asdict(guess)):
-            typer.echo(_announcement(plan.name, guess))
+    plan = cell_filter.select_from_plan(plan)
+    if options.dry_run:
+        estimate = _estimate(plan, options)
+        if as_json:
+            console.print_json(asdict(estimate))
+        else:
+            typer.echo(_announcement(plan.name, estimate))
         return
-    with console.redirect_to_stderr(console.is_json()), _RunMonitor(plan.name) as watch:
-        more: dict[str, Any] = {"cluster": how.cluster, "retry_failed": how.retry_failed}
-        report = run(plan, how.store, n_jobs=how.jobs or 1, on_event=watch.on_event, **more)
-    if not console.print_json_if_requested(_plain(report)):
+    with console.redirect_to_stderr(as_json), _RunMonitor(plan.name) as monitor:
+        report = run(
+            plan,
+            options.store,
+            n_jobs=options.jobs or 1,
+            cluster=options.cluster,
+            retry_failed=options.retry_failed,
+            on_event=monitor.on_event,
+        )
+    if as_json:
+        console.print_json(_report_to_dict(report))
+    else:
         _print_report(report)
     if report.n_failed or report.n_failed_before:
         raise typer.Exit(1)
 
 
-def _plain(report: RunReport) -> dict[str, Any]:
-    """Tell what a run has done, as JSON can."""
+def _report_to_dict(report: RunReport) -> dict[str, Any]:
+    """Return the report of a run as a dictionary for JSON."""
     keys = ("n_cells", "n_done", "n_failed", "n_known", "n_failed_before", "seconds")
     failures = [
-        {"key": each.cell.key, "reason": each.reason, "error": each.error}
-        for each in report.failures
+        {"key": outcome.cell.key, "reason": outcome.reason, "error": outcome.error}
+        for outcome in report.failures
     ]
     return {**{key: getattr(report, key) for key in keys}, "failures": failures}
 
 
-def _guess(plan: Plan, how: RunOptions) -> RuntimeEstimate:
-    """Estimate what a plan will cost; nothing is made by a look."""
+def _estimate(plan: Plan, options: RunOptions) -> RuntimeEstimate:
+    """Return what a plan will cost; a store that is absent is not created."""
     from scumble._core.parallel import thread_count
     from scumble.experiment import Store, estimate_runtime, plan_cells
 
-    with Store(how.store, create=False) if how.store.exists() else nullcontext() as store:
-        return estimate_runtime(plan_cells(plan, store), store, n_jobs=thread_count(how.jobs or 1))
+    n_jobs = thread_count(options.jobs or 1)
+    store_exists = options.store.exists()
+    with Store(options.store, create=False) if store_exists else nullcontext() as store:
+        return estimate_runtime(plan_cells(plan, store), store, n_jobs=n_jobs)
 
 
-@experiment.command()
-def status(store: Path = STORE) -> None:
-    """Tell how far a store is, and what failed."""
+def status(store: StoreArgument, *, json: JsonOption = False) -> None:
+    """Show the progress of a store, and which cells failed."""
     from scumble.experiment import Store
     from scumble.experiment.result_tables import costs
-    from scumble.report.terminal import Segment, cells
+    from scumble.report import terminal
 
-    with Store(store, create=False) as opened:
-        counts, found = opened.counts(), opened.cells()
-    failed = [cell for cell in found if cell["state"] == "failed"]
-    keys = ("key", "dataset", "resampler", "classifier", "seed", "fold", "reason", "error")
-    failures = [{key: cell[key] for key in keys} for cell in failed]
-    known = costs(found)
-    if console.print_json_if_requested({**counts, "costs": known, "failures": failures}):
+    with Store(store, create=False) as open_store:
+        counts = open_store.counts()
+        cells = open_store.cells()
+    failed_cells = [cell for cell in cells if cell["state"] == "failed"]
+    cost_rows = costs(cells)
+    if json:
+        failures = [{key: cell[key] for key in FAILURE_KEYS} for cell in failed_cells]
+        console.print_json({**counts, "costs": cost_rows, "failures": failures})
         return
-    head = ("cells", "done", "failed", "open", "seconds", "CPU seconds")
-    specs = dict.fromkeys(head[1:4], ".0f") | {"seconds": ",.1f", "cpu_seconds": ",.1f"}
-    rows = [(f"{row['dataset']} / {row['classifier']}", *cells(row, specs)) for row in known]
-    title = ", ".join(f"{number} {state}" for state, number in counts.items())
-    console.show_table(head, rows, title)
-    for cell in failed:
-        where = " / ".join(str(cell[key]) for key in ("dataset", "resampler", "classifier", "fold"))
-        first = cell["error"].splitlines()[0] if cell["error"] else ""
-        console.show([[Segment(f"{where}: ", "rare"), Segment(f"{cell['reason']}: {first}")]])
+    specs = {
+        "done": ".0f",
+        "failed": ".0f",
+        "open": ".0f",
+        "seconds": ",.1f",
+        "cpu_seconds": ",.1f",
+    }
+    console.show_table(
+        console.Table(
+            head=("cells", "done", "failed", "open", "seconds", "CPU seconds"),
+            rows=[
+                (f"{row['dataset']} / {row['classifier']}", *terminal.cells(row, specs))
+                for row in cost_rows
+            ],
+            title=", ".join(f"{number} {state}" for state, number in counts.items()),
+        )
+    )
+    for cell in failed_cells:
+        keys = ("dataset", "resampler", "classifier", "fold")
+        name = " / ".join(str(cell[key]) for key in keys)
+        reason = f"{cell['reason']}: {_first_line(cell['error'])}"
+        console.show([[terminal.Segment(f"{name}: ", "rare"), terminal.Segment(reason)]])
 
 
-@experiment.command("table")
 def print_table(
-    store: Path = STORE,
-    metric: list[str] | None = METRICS,
-    only: CellFilter = ALL_CELLS,
-    method: list[str] | None = METHODS,
-    deviations: bool = DEVIATIONS,
-    ranks: bool = RANKS,
+    store: StoreArgument,
+    *,
+    metric: MetricsOption = None,
+    cell_filter: CellFilter,
+    method: MethodsOption = None,
+    deviations: DeviationsOption = False,
+    ranks: RanksOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Print means over folds, data sets down and methods across."""
     from scumble.experiment.result_tables import table_rows
 
-    grids = _grids(*only.of_store(store, metric), method)
-    more: dict[str, Any] = {"deviations": deviations, "ranks": ranks}
+    tables = cell_filter.read_results(store, metric).score_tables(method)
     console.show_tables(
-        [one.to_dict() for one in grids],
-        ((("data set", *one.columns), table_rows(one, **more), one.metric) for one in grids),
+        [table.to_dict() for table in tables],
+        (
+            console.Table(
+                head=("data set", *table.columns),
+                rows=table_rows(table, deviations=deviations, ranks=ranks),
+                title=table.metric,
+            )
+            for table in tables
+        ),
+        as_json=json,
     )
 
 
-@experiment.command("compare")
 def compare_methods(
-    store: Path = STORE,
-    against: str = make_option("The method the others are compared with.", ...),
-    metric: list[str] | None = METRICS,
-    without: list[str] | None = make_option(
-        "A data set that does not take part, several with ',' between."
-    ),
-    only: CellFilter = ALL_CELLS,
-    rope: float = make_option("Differences up to this count as practically equal.", 0.01, min=0),
+    store: StoreArgument,
+    *,
+    against: Annotated[
+        str, typer.Option("--against", help="The method the others are compared with.")
+    ],
+    metric: MetricsOption = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", help="A data set to leave out, several separated by commas."),
+    ] = None,
+    cell_filter: CellFilter,
+    rope: Annotated[
+        float,
+        typer.Option("--rope", min=0, help="Differences up to this count as practically equal."),
+    ] = 0.01,
+    json: JsonOption = False,
 ) -> None:
     """Compare all methods with one: means, wins, Wilcoxon's and the Bayesian signed-rank test.
 
@@ -198,207 +297,307 @@ def compare_methods(
     from scumble.experiment.result_tables import compare_methods
     from scumble.measures.summary import to_json_value
 
-    grids = _grids(*only.of_store(store, metric))
-    left_out = parse_names(without)
-    found = [compare_methods(one, against, without=left_out, rope=rope) for one in grids]
+    tables = cell_filter.read_results(store, metric).score_tables()
+    excluded = parse_names(without)
+    results = [compare_methods(table, against, without=excluded, rope=rope) for table in tables]
+    if json:
+        all_rows = []
+        for rows in results:
+            all_rows += [asdict(row) for row in rows]
+        console.print_json(to_json_value(all_rows))
+        return
     tests = ("p", "Holm", "worse", "equal", "better")
     head = ("method", "data sets", "mean", f"times {against}", "wins-ties-losses", *tests)
-    console.show_tables(
-        to_json_value([asdict(row) for rows in found for row in rows]),
-        ((head, [_compared(row, against) for row in rows], rows[0].metric) for rows in found),
-    )
+    for rows in results:
+        texts = [_comparison_row(row, against) for row in rows]
+        console.show_table(console.Table(head=head, rows=texts, title=rows[0].metric))
 
 
-def _grids(cells: Cells, metrics: list[str], methods: list[str] | None = None) -> list[ScoreTable]:
-    """Make a table of each metric, of all methods or some."""
-    from scumble.experiment.store import score_table_from_cells
+def _comparison_row(row: PairwiseComparison, against: str) -> list[str]:
+    """Return the comparison of a method as texts; the baseline has dashes in place of tests."""
+    tests = [
+        *_format_numbers(".1e", row.p_value, row.holm),
+        *_format_numbers(".2f", row.worse, row.equal, row.better),
+    ]
+    if row.method == against:
+        tests = ["-"] * len(tests)
+    return [
+        row.method,
+        str(row.n_datasets),
+        *_format_numbers(".4f", row.mean),
+        *_format_numbers(".3f", row.ratio),
+        f"{row.wins}-{row.ties}-{row.losses}",
+        *tests,
+    ]
 
-    columns = parse_names(methods) or None
-    return [score_table_from_cells(cells, name).select(methods=columns) for name in metrics]
+
+class RankTests(NamedTuple):
+    """The tests of mean ranks for a metric."""
+
+    table: ScoreTable
+    friedman: FriedmanResult
+    nemenyi: NemenyiResult
 
 
-def _compared(row: PairwiseComparison, against: str) -> list[str]:
-    """Write what is known of a method, and of tests a dash where there is nothing to compare."""
-    means = [*_numbers(".4f", row.mean), *_numbers(".3f", row.ratio)]
-    chances = _numbers(".2f", row.worse, row.equal, row.better)
-    tests = [*_numbers(".1e", row.p_value, row.holm), *chances]
-    counts = f"{row.wins}-{row.ties}-{row.losses}"
-    shown = tests if row.method != against else ["-"] * len(tests)
-    return [row.method, str(row.n_datasets), *means, counts, *shown]
-
-
-@experiment.command()
 def ranks(
-    store: Path = STORE,
-    metric: list[str] | None = METRICS,
-    output: Path | None = make_short_option(
-        "output", "the critical-difference diagram, as .svg, .pdf or .png.", file_role=WRITES
-    ),
-    alpha: float = make_option("Level of the test, between 0 and 1.", 0.05),
-    only: CellFilter = ALL_CELLS,
-    method: list[str] | None = METHODS,
+    store: StoreArgument,
+    *,
+    metric: MetricsOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Output: the critical-difference diagram, as .svg, .pdf or .png.",
+        ),
+        FileRole.WRITES,
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option("--alpha", help="Level of the test, between 0 and 1.")
+    ] = 0.05,
+    cell_filter: CellFilter,
+    method: MethodsOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Rank the methods over data sets: Friedman's and Nemenyi's tests, and a diagram.
 
-    Methods whose mean ranks differ by less than the critical difference cannot be told apart.
+    The tests find no difference between methods whose mean ranks differ by less than the critical
+    difference.
     """
     from scumble.evaluate.statistics import friedman, nemenyi
     from scumble.report.terminal import Segment
 
-    cells, shown = only.of_store(store, metric)
-    if output is not None and len(shown) > 1:
+    results = cell_filter.read_results(store, metric)
+    if output is not None and len(results.metrics) > 1:
         raise ParameterError(
-            f"A diagram shows one metric: choose one with --metric. Got {', '.join(shown)}."
+            "A diagram shows one metric: choose one with --metric. "
+            f"Got {', '.join(results.metrics)}."
         )
-    tables = [one.complete() for one in _grids(cells, shown, method)]
-    found = [(one, friedman(one), nemenyi(one, alpha=alpha)) for one in tables]
+    rank_tests = []
+    for score_table in results.score_tables(method):
+        table = score_table.complete()
+        rank_tests.append(
+            RankTests(table=table, friedman=friedman(table), nemenyi=nemenyi(table, alpha=alpha))
+        )
     if output is not None:
         from scumble.plots import save_plot
         from scumble.plots.statistics import plot_critical_difference
 
-        save_plot(plot_critical_difference(found[0][2]), output)
-    if console.print_json_if_requested([_plain_ranks(*each) for each in found]):
+        save_plot(plot_critical_difference(rank_tests[0].nemenyi), output)
+    if json:
+        console.print_json([_rank_tests_to_dict(tests) for tests in rank_tests])
         return
-    for one, over_all, pairs in found:
-        console.show([[Segment(one.metric, "title")]])
-        console.show([[Segment(line)] for line in (repr(over_all)[1:-1], *str(pairs).splitlines())])
+    for tests in rank_tests:
+        lines = [repr(tests.friedman)[1:-1], *str(tests.nemenyi).splitlines()]
+        console.show([[Segment(tests.table.metric, "title")]])
+        console.show([[Segment(line)] for line in lines])
     if output is not None:
         console.print_unless_quiet(f"{output} is written.")
 
 
-def _plain_ranks(one: ScoreTable, over_all: FriedmanResult, pairs: NemenyiResult) -> dict[str, Any]:
-    """Tell what the tests of ranks found, as JSON can."""
+def _rank_tests_to_dict(tests: RankTests) -> dict[str, Any]:
+    """Return the tests of ranks as a dictionary for JSON."""
     from scumble.measures.summary import to_json_value
 
+    friedman = tests.friedman
+    nemenyi = tests.nemenyi
+    methods = nemenyi.methods
+    groups = [[methods[index] for index in group] for group in nemenyi.groups]
+    p_values = {}
+    for method, row in zip(methods, nemenyi.p_values.tolist(), strict=True):
+        p_values[method] = dict(zip(methods, row, strict=True))
     keys = ("n_cases", "statistic", "p_value", "iman_davenport", "iman_davenport_p")
-    names = pairs.methods
     return {
-        "metric": one.metric,
-        "datasets": list(one.rows),
-        "mean_ranks": dict(zip(names, over_all.mean_ranks, strict=True)),
-        **{key: to_json_value(getattr(over_all, key)) for key in keys},
-        "alpha": pairs.alpha,
-        "critical_difference": pairs.critical_difference,
-        "groups": [[names[at] for at in group] for group in pairs.groups],
-        "p_values": {
-            name: dict(zip(names, row, strict=True))
-            for name, row in zip(names, pairs.p_values.tolist(), strict=True)
-        },
+        "metric": tests.table.metric,
+        "datasets": list(tests.table.rows),
+        "mean_ranks": dict(zip(methods, friedman.mean_ranks, strict=True)),
+        **{key: to_json_value(getattr(friedman, key)) for key in keys},
+        "alpha": nemenyi.alpha,
+        "critical_difference": nemenyi.critical_difference,
+        "groups": groups,
+        "p_values": p_values,
     }
 
 
-@experiment.command("export")
 def export_results(
-    store: Path = STORE,
-    out: Path = make_argument(
-        "OUT", "A .csv, .parquet, .tex, .md or .html file.", file_role=WRITES
-    ),
-    metric: list[str] | None = METRICS,
-    only: CellFilter = ALL_CELLS,
-    method: list[str] | None = METHODS,
-    deviations: bool = DEVIATIONS,
-    ranks: bool = RANKS,
+    store: StoreArgument,
+    out: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="A .csv, .parquet, .tex, .md or .html file."),
+        FileRole.WRITES,
+    ],
+    *,
+    metric: MetricsOption = None,
+    cell_filter: CellFilter,
+    method: MethodsOption = None,
+    deviations: DeviationsOption = False,
+    ranks: RanksOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Write all cells (.csv, .parquet) or tables of means (.tex, .md, .html)."""
     from scumble.experiment.result_tables import export
 
-    cells, shown = only.of_store(store, metric)
-    columns = parse_names(method) or None
-    export(cells, out, metrics=shown, methods=columns, deviations=deviations, ranks=ranks)
-    console.report_written_file(str(out))
+    results = cell_filter.read_results(store, metric)
+    export(
+        results.cells,
+        out,
+        metrics=results.metrics,
+        methods=parse_names(method) or None,
+        deviations=deviations,
+        ranks=ranks,
+    )
+    console.report_written_file(str(out), as_json=json)
 
 
-def _announcement(name: str, guess: RuntimeEstimate) -> str:
-    is_known = guess.n_measured or guess.n_done == guess.n_cells
-    rough = "" if is_known else " (a rough guess: nothing similar was measured yet)"
+def _announcement(name: str, estimate: RuntimeEstimate) -> str:
+    """Return a sentence on the cells of a plan and the remaining time."""
+    is_measured = estimate.n_measured or estimate.n_done == estimate.n_cells
+    caveat = "" if is_measured else " (a rough estimate: nothing similar was measured yet)"
     return (
-        f"{name}: {guess.n_cells} cells, {guess.n_done} done; "
-        f"about {_duration(guess.seconds)} to go{rough}."
+        f"{name}: {estimate.n_cells} cells, {estimate.n_done} done; "
+        f"about {_format_duration(estimate.seconds)} to go{caveat}."
     )
 
 
 def _print_report(report: RunReport) -> None:
+    """Print how many cells a run has computed, and the first failures."""
     console.print_unless_quiet(
         f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
-        f"in {_duration(report.seconds)}."
+        f"in {_format_duration(report.seconds)}."
     )
-    known = report.n_done + report.n_failed + report.n_known + report.n_failed_before
-    if report.n_cells > known:
-        console.print_unless_quiet(f"{report.n_cells - known} cells were left to other runners.")
+    n_settled = report.n_done + report.n_failed + report.n_known + report.n_failed_before
+    if report.n_cells > n_settled:
+        console.print_unless_quiet(
+            f"{report.n_cells - n_settled} cells were left to other runners."
+        )
     if report.n_failed_before:
         console.print_unless_quiet(
             f"{report.n_failed_before} cells had failed before and were not tried again: "
             "see 'scumble experiment status', or give --retry-failed."
         )
-    for outcome in report.failures[:10]:
+    for outcome in report.failures[:N_LISTED_FAILURES]:
         cell = outcome.cell
-        where = f"{cell.dataset.label} / {cell.resampler.label} / {cell.classifier.label}"
-        first = outcome.error.splitlines()[0] if outcome.error else ""
-        console.print_unless_quiet(f"  {where} / fold {cell.fold}: {outcome.reason}: {first}")
+        name = f"{cell.dataset.label} / {cell.resampler.label} / {cell.classifier.label}"
+        error = _first_line(outcome.error)
+        console.print_unless_quiet(f"  {name} / fold {cell.fold}: {outcome.reason}: {error}")
 
 
-def _duration(seconds: float) -> str:
+def _first_line(text: str | None) -> str:
+    """Return the first line of a text, or an empty string."""
+    return text.splitlines()[0] if text else ""
+
+
+def _format_duration(seconds: float) -> str:
+    """Return a duration in seconds, minutes or hours."""
+    minutes = seconds / 60
     if seconds < 90:
         return f"{seconds:.0f} s"
-    minutes = seconds / 60
-    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+    if minutes < 90:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.1f} h"
 
 
-def _numbers(spec: str, *values: float | None) -> list[str]:
-    return ["-" if value is None or value != value else format(value, spec) for value in values]
+def _format_numbers(spec: str, *values: float | None) -> list[str]:
+    """Return numbers as texts, with a dash for None and NaN."""
+    texts = []
+    for value in values:
+        is_missing = value is None or value != value  # NaN differs from itself
+        texts.append("-" if is_missing else format(value, spec))
+    return texts
+
+
+class _RunningCell(NamedTuple):
+    """A cell that is being computed, and when that began."""
+
+    cell: Any
+    start_time: float
 
 
 class _RunMonitor(AbstractContextManager["_RunMonitor"]):
-    """Announces what will be done, and keeps a live table of it on a terminal."""
+    """Announces a run, and shows a live table of its cells on a terminal."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._running: dict[str, tuple[Any, float]] = {}
-        self._computed = self._failed = 0
+        self._estimate: Any = None  # set by the first event, like the start time
+        self._start_time = 0.0
+        self._running: dict[str, _RunningCell] = {}
+        self._n_computed = 0
+        self._n_failed = 0
         self._live: Any = None
 
     def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 
-    def on_event(self, event: str, what: Any) -> None:
-        """Hear what a run does: its estimate, a cell that begins, the outcome of one."""
+    def on_event(self, event: str, subject: Any) -> None:
+        """Record an event of a run: its estimate, a cell that begins, the outcome of a cell."""
         if event == "plan":
-            console.print_unless_quiet(_announcement(self._name, what))
-            self._guess, self._began = what, time.monotonic()
-            self._start()
+            console.print_unless_quiet(_announcement(self._name, subject))
+            self._estimate = subject
+            self._start_time = time.monotonic()
+            self._start_table()
         elif event == "begin":
-            self._running[what.key] = (what, time.monotonic())
+            self._running[subject.key] = _RunningCell(subject, time.monotonic())
         else:
-            self._running.pop(what.cell.key, None)
-            self._computed += 1
-            self._failed += what.result is None
+            self._running.pop(subject.cell.key, None)
+            self._n_computed += 1
+            self._n_failed += subject.result is None
 
-    def _start(self) -> None:
+    def _start_table(self) -> None:
+        """Show the live table if standard error is a terminal."""
         if console.is_quiet() or not sys.stderr.isatty():
             return
         from rich.console import Console
         from rich.live import Live
 
         self._live = Live(
-            get_renderable=self._table, console=Console(stderr=True), refresh_per_second=2,
+            get_renderable=self._table,
+            console=Console(stderr=True),
+            refresh_per_second=2,
             transient=True,
-        )  # fmt: skip
+        )
         self._live.start()
 
     def _table(self) -> Any:
+        """Return the table of the cells that are being computed."""
         from rich.table import Table
         from rich.text import Text
 
-        now, guess = time.monotonic(), self._guess
-        done = guess.n_done + self._computed
-        left = guess.seconds
-        if self._computed:
-            left = (now - self._began) / self._computed * (guess.n_cells - done)
-        columns = ("data set", "resampler", "classifier", "fold", "seconds")
-        told = f"{done} of {guess.n_cells} cells, {self._failed} failed"
-        shown = Table(*columns, title=f"{told}, about {_duration(left)} to go")
-        for cell, began in list(self._running.values()):
-            labels = (cell.dataset.label, cell.resampler.label, cell.classifier.label)
-            shown.add_row(*map(Text, labels), str(cell.fold), f"{now - began:.0f}")
-        return shown
+        now = time.monotonic()
+        n_cells = self._estimate.n_cells
+        n_done = self._estimate.n_done + self._n_computed
+        seconds_to_go = self._estimate.seconds
+        if self._n_computed:
+            seconds_per_cell = (now - self._start_time) / self._n_computed
+            seconds_to_go = seconds_per_cell * (n_cells - n_done)
+        table = Table(
+            "data set",
+            "resampler",
+            "classifier",
+            "fold",
+            "seconds",
+            title=f"{n_done} of {n_cells} cells, {self._n_failed} failed, "
+            f"about {_format_duration(seconds_to_go)} to go",
+        )
+        for cell, start_time in list(self._running.values()):  # other threads change the dictionary
+            table.add_row(
+                Text(cell.dataset.label),
+                Text(cell.resampler.label),
+                Text(cell.classifier.label),
+                str(cell.fold),
+                f"{now - start_time:.0f}",
+            )
+        return table
+
+
+experiment = CommandGroup(
+    help="Data sets x resamplers x classifiers, computed once and stored.",
+    commands={
+        "run": run,
+        "status": status,
+        "table": print_table,
+        "compare": compare_methods,
+        "ranks": ranks,
+        "export": export_results,
+    },
+)

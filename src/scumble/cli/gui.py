@@ -1,37 +1,57 @@
-"""``gui``: the page in the browser."""
+"""``gui``: serve the page for the browser."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from scumble._core.errors import ParameterError
-from scumble.cli import inputs
 from scumble.cli.console import print_message
 from scumble.cli.files import may_be_public_dataset
-from scumble.cli.inputs import make_argument, make_option
+from scumble.cli.options import ReadOptions
 
 
 def gui(
-    data: str | None = make_argument("[DATA]", "A file or public data set to open at once.", None),
-    port: int | None = make_option("By default 8707, or a free one.", min=0, max=65535),
-    host: str = make_option(
-        "Address to listen on; others than this machine's are let in.", "127.0.0.1"
-    ),
-    allow_host: list[str] | None = make_option("A further name browsers may use; repeatable."),
-    browser: bool = make_option("Open the browser.", True),
-    max_upload: int = make_option("Megabytes of an uploaded file.", 512, min=1),
-    max_unpacked: int = make_option("The same, decompressed.", 4096, min=1),
-    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
+    data: Annotated[
+        str | None,
+        typer.Argument(metavar="[DATA]", help="A file or public data set to open at once."),
+    ] = None,
+    *,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="Port; by default 8707, or a free one."),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", help="Address to listen on; a non-local address accepts other machines."
+        ),
+    ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", help="Another name that browsers may use for this host; repeatable."
+        ),
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    max_upload: Annotated[
+        int,
+        typer.Option("--max-upload", min=1, help="Maximum size of an uploaded file, in megabytes."),
+    ] = 512,
+    max_unpacked: Annotated[
+        int, typer.Option("--max-unpacked", min=1, help="The same, decompressed.")
+    ] = 4096,
+    read: ReadOptions,
 ) -> None:
-    """Look at data sets and treat them in the browser; nothing leaves this machine."""
+    """Explore and resample data sets in the browser; no data leaves this machine."""
     from scumble.gui.worker import Worker
 
-    # A process that can work takes as long to start as this one takes to import the rest.
+    # The worker process starts while this process imports the server.
     with Worker() as worker:
         from scumble.gui.server import serve
 
         if data is not None:
-            _refuse_absent(data)
+            _check_exists(data)
         serve(
             data,
             host=host,
@@ -40,29 +60,39 @@ def gui(
             open_browser=browser,
             max_upload_mb=max_upload,
             max_unpacked_mb=max_unpacked,
-            announce=lambda address: typer.echo(f"scumble is at {address}\nCtrl-C ends it."),
-            on_error=lambda reason: print_message("error", reason),
+            announce=_print_address,
+            on_error=_print_error,
             worker=worker,
-            **reading.told,
+            **read.reader_parameters(),
         )
 
 
-def _refuse_absent(data: str) -> None:
-    """Say at once that there is no such file or data set: nobody waits for a page without it."""
-    if may_be_public_dataset(data):
-        from scumble import data as room
+def _print_address(address: str) -> None:
+    """Print the address of the page."""
+    typer.echo(f"scumble is running at {address}\nPress Ctrl-C to stop it.")
 
-        # Most names stand in the list as they are, and parsing it takes longer than looking.
-        listed = Path(room.__file__).with_name("repository.toml").read_text(encoding="utf-8")
-        if f"\n[sets.{data}]\n" in listed:
-            return
-        from scumble.data.public import repository
 
-        try:
-            repository.find(data)
-        except ParameterError:
-            repository.locate(data)  # a file in a folder of the user's own
-    else:
+def _print_error(reason: str) -> None:
+    """Print an error of the server."""
+    print_message("error", reason)
+
+
+def _check_exists(data: str) -> None:
+    """Raise an error for a file or public data set that does not exist, before the page opens."""
+    if not may_be_public_dataset(data):
         from scumble._core.files import InputFile
 
         InputFile(data)
+        return
+    from scumble import data as data_subpackage
+
+    # Searching the text of the list is faster than parsing it, and finds all names but aliases.
+    list_file = Path(data_subpackage.__file__).parent / "public" / "repository.toml"
+    if f"\n[sets.{data}]\n" in list_file.read_text(encoding="utf-8"):
+        return
+    from scumble.data.public import repository
+
+    try:
+        repository.find(data)
+    except ParameterError:
+        repository.locate(data)  # a file in a folder of the user; raises an error if there is none

@@ -1,4 +1,4 @@
-"""``train``, ``predict`` and ``thresholds``: a model as a file, and what it says of other data."""
+"""``train``, ``predict`` and ``thresholds``: fit and save a model, predict, choose thresholds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,35 @@ import time
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from scumble._core.errors import ParameterError
 from scumble._core.text import STDIO_PATH, escape_controls
-from scumble.cli import console, inputs
-from scumble.cli.files import READS, READS_DATA, WRITES, WRITES_DATA
-from scumble.cli.inputs import make_argument, make_option, make_short_option
+from scumble.cli import console
+from scumble.cli.files import FileRole
+from scumble.cli.options import (
+    RESAMPLER_SYNTAX,
+    ClassifierOption,
+    DataArgument,
+    EngineOption,
+    InstanceColumnOption,
+    JobsOption,
+    JsonOption,
+    LabelColumnOption,
+    MemoryOption,
+    MethodOptions,
+    OutOfCoreOptions,
+    OutputFormatOption,
+    ReadOptions,
+    SeedOption,
+    SparkOption,
+    TruthArgument,
+    load_dataset,
+    read_labels,
+)
+from scumble.cli.parse import parse_single_name
 
 if TYPE_CHECKING:
     from scumble.learn import ThresholdTable
@@ -21,138 +43,218 @@ if TYPE_CHECKING:
 
 
 def train(
-    data: str = inputs.DATA,
-    out: str = make_argument("MODEL", "The model file to write.", file_role=WRITES),
-    classifier: list[str] = inputs.CLASSIFIER,
-    resample: list[str] | None = inputs.make_resample_option("of the data to learn from"),
-    method_options: inputs.MethodOptions = inputs.DEFAULT_METHOD_OPTIONS,
-    seed: int | None = inputs.SEED,
-    jobs: int | None = inputs.JOBS,
-    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
+    data: DataArgument,
+    out: Annotated[
+        str, typer.Argument(metavar="MODEL", help="The model file to write."), FileRole.WRITES
+    ],
+    *,
+    classifier: ClassifierOption,
+    resample: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--resample", "-r", help=f"Resampling: of the training data; {RESAMPLER_SYNTAX}"
+        ),
+    ] = None,
+    method_options: MethodOptions,
+    seed: SeedOption = None,
+    jobs: JobsOption = None,
+    read: ReadOptions,
+    json: JsonOption = False,
 ) -> None:
-    """Fit a classifier on a data set and keep it in a file."""
+    """Fit a classifier on a data set and save it to a file."""
     from scumble.learn import TextModel, fit_dataset, save
 
-    base = method_options.base
-    method, before, model, chain = method_options.make(
-        classifier, resample, random_state=seed, n_jobs=jobs
-    )
-    given = reading.load(data)
-    began = time.perf_counter()
-    model = fit_dataset(model, given, chain, random_state=seed)
-    seconds = time.perf_counter() - began
-    n_rows = len(chain[-1].sample_indices_) if chain else given.n_instances
-    fitted = model.model if isinstance(model, TextModel) else model
-    n_columns = given.n_features if fitted is model else fitted.n_features_in_
-    notes = {"classifier": method, "resample": before} | ({} if base is None else {"base": base})
-    save(model, out, data=given, notes=notes)
-    size = None if out == STDIO_PATH else os.path.getsize(out)
-    facts = {
+    method = method_options.make_method(classifier, resample, random_state=seed, n_jobs=jobs)
+    dataset = read.load(data)
+    start_time = time.perf_counter()
+    model = fit_dataset(method.classifier, dataset, method.resamplers, random_state=seed)
+    seconds = time.perf_counter() - start_time
+
+    n_rows = dataset.n_instances
+    if method.resamplers:
+        n_rows = len(method.resamplers[-1].sample_indices_)
+    fitted_classifier = model
+    n_columns = dataset.n_features
+    if isinstance(model, TextModel):  # it makes features of texts, then calls a classifier
+        fitted_classifier = model.model
+        n_columns = fitted_classifier.n_features_in_
+    notes = {"classifier": method.classifier_name, "resample": method.resampler_name}
+    if method_options.base is not None:
+        notes["base"] = method_options.base
+    save(model, out, data=dataset, notes=notes)
+    n_bytes = None if out == STDIO_PATH else os.path.getsize(out)
+    outcome = {
         "model": out,
-        "classifier": type(fitted).__name__,
-        "base": base,
-        "resample": before,
-        "n_instances": given.n_instances,
+        "classifier": type(fitted_classifier).__name__,
+        "base": method_options.base,
+        "resample": method.resampler_name,
+        "n_instances": dataset.n_instances,
         "n_trained_on": n_rows,
         "n_features": n_columns,
-        "n_labels": given.n_labels,
+        "n_labels": dataset.n_labels,
         "seconds": round(seconds, 3),
-        "bytes": size,
+        "bytes": n_bytes,
     }
-    after = f" ({given.n_instances:,} before {escape_controls(str(before))})" if chain else ""
-    console.show_outcome(
-        facts,
-        f"{console.terminal_path(out)}: {facts['classifier']} of {given.n_labels:,} labels on "
-        f"{n_columns:,} features, fitted on {n_rows:,} instances{after} in "
-        f"{seconds:.1f} s{'' if size is None else f'; {size:,} bytes'}",
+    sentence = (
+        f"{console.terminal_path(out)}: {outcome['classifier']} of {dataset.n_labels:,} labels on "
+        f"{n_columns:,} features, fitted on {n_rows:,} instances"
     )
+    if method.resamplers:
+        resampler_name = escape_controls(str(method.resampler_name))
+        sentence += f" ({dataset.n_instances:,} before {resampler_name})"
+    sentence += f" in {seconds:.1f} s"
+    if n_bytes is not None:
+        sentence += f"; {n_bytes:,} bytes"
+    console.show_outcome(outcome, sentence, as_json=json)
 
 
 def predict(
-    model: str = make_argument("MODEL", "What 'scumble train' wrote.", file_role=READS),
-    data: str = inputs.DATA,
-    out: str = make_argument(
-        "OUT", "The file to write: .csv or .parquet; or -.", file_role=WRITES_DATA
-    ),
-    probabilities: bool = make_option(
-        "Write confidences instead of 0 and 1.", False, "--probabilities -p"
-    ),
-    whole: bool = make_option(
-        "Write the whole data set with the predicted labels, in any format.", False, "--whole"
-    ),
-    to: str | None = inputs.OUTPUT_FORMAT,
-    trust: list[str] | None = make_option(
-        "A type of another package that the model may hold; repeatable."
-    ),
-    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="What 'scumble train' wrote."), FileRole.READS
+    ],
+    data: DataArgument,
+    out: Annotated[
+        str,
+        typer.Argument(metavar="OUT", help="The file to write: .csv or .parquet; or -."),
+        FileRole.WRITES_DATA,
+    ],
+    *,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", "-p", help="Write scores instead of 0 and 1."),
+    ] = False,
+    write_dataset: Annotated[
+        bool,
+        typer.Option(
+            "--whole", help="Write the whole data set with the predicted labels, in any format."
+        ),
+    ] = False,
+    to: OutputFormatOption = None,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trust", help="A type of another package that the model may contain; repeatable."
+        ),
+    ] = None,
+    read: ReadOptions,
+    json: JsonOption = False,
 ) -> None:
-    """Tell which labels the rows of a data set have; its own labels are not needed."""
+    """Predict labels for a data set; its own labels are not needed."""
     from scumble.data import write
     from scumble.learn import predict_dataset, read_model
     from scumble.learn.storage.model_predictions import read_with_optional_labels, table_suffix
 
-    if whole and probabilities:
-        raise ParameterError("A data set has no place for --probabilities: leave out --whole.")
-    if to is not None and not whole:
+    if write_dataset and probabilities:
+        raise ParameterError("A data set cannot store --probabilities: leave out --whole.")
+    if to is not None and not write_dataset:
         raise ParameterError("--to is the format of a data set: it needs --whole.")
-    if not whole:
-        table_suffix(out)  # a wrong name is told before the work
-    stored = read_model(model, trusted=trust or ())
-    told = reading.told | {"keep": True}  # the model knows its columns
-    rows = read_with_optional_labels(partial(inputs.load, data), **told)
-    answers = predict_dataset(stored, rows)
-    if whole:
-        write(answers.to_dataset(rows), out, format=to)
+    if not write_dataset:
+        table_suffix(out)  # raises an error for a wrong name before any work
+    stored_model = read_model(model, trusted=trust or ())
+    parameters = read.reader_parameters()
+    parameters["keep"] = True  # the model selects the columns
+    rows = read_with_optional_labels(partial(load_dataset, data), **parameters)
+    predictions = predict_dataset(stored_model, rows)
+    if write_dataset:
+        write(predictions.to_dataset(rows), out, format=to)
     else:
-        answers.write(out, confidences=probabilities)
-    names = {"model": model, "out": out, "classifier": type(stored.model).__name__}
-    facts = {**names, **answers.to_dict()}
-    console.show_outcome(
-        facts,
-        f"{console.terminal_path(out)}: {facts['n_predicted']:,} labels of {rows.n_instances:,} "
-        f"instances, {facts['n_unlabelled']:,} of them without any",
+        predictions.write(out, confidences=probabilities)
+    outcome = {
+        "model": model,
+        "out": out,
+        "classifier": type(stored_model.model).__name__,
+        **predictions.to_dict(),
+    }
+    sentence = (
+        f"{console.terminal_path(out)}: {outcome['n_predicted']:,} labels of "
+        f"{rows.n_instances:,} instances, {outcome['n_unlabelled']:,} of them without any"
     )
+    console.show_outcome(outcome, sentence, as_json=json)
 
 
 def thresholds(
-    scores: str = make_argument(
-        "SCORES",
-        "Scores of rows the model has not learnt from, a column per label: a table "
-        "(.csv, .parquet), .npy, or .npz (also sparse).",
-        file_role=READS_DATA,
-    ),
-    truth: str = inputs.TRUTH,
-    rule: str = make_option("How to choose: shrunken, capped, plain, rate, fixed.", "shrunken"),
-    metric: list[str] | None = make_short_option(
-        "metric", "to make large, f1, f2 or f0.5. [default: f1]"
-    ),
-    strength: float = make_option("How many positives the mean of all labels is worth.", 20.0),
-    threshold: float = make_option("The threshold of --rule fixed.", 0.5),
-    output: str | None = make_short_option(
-        "output", "the table, too, as .csv or .json.", file_role=WRITES
-    ),
-    predictions: str | None = make_option(
-        "Also write the resulting labels: .csv, .parquet or .npz (sparse).", file_role=WRITES
-    ),
-    jobs: int | None = inputs.JOBS,
-    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
-    label_column: str | None = inputs.LABEL_COLUMN,
-    instance_column: str | None = inputs.INSTANCE_COLUMN,
-    score_column: str | None = make_option("With --engine: the column with scores."),
-    n_instances: int | None = make_option("With --engine: how many instances there are, if known."),
-    engine: str | None = inputs.ENGINE,
-    memory: str | None = inputs.MEMORY,
-    spark: str | None = inputs.SPARK,
+    scores: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCORES",
+            help="Scores of rows that the model was not trained on, with a column per label: a "
+            "table (.csv, .parquet), .npy, or .npz (also sparse).",
+        ),
+        FileRole.READS_DATA,
+    ],
+    truth: TruthArgument,
+    *,
+    rule: Annotated[
+        str,
+        typer.Option("--rule", help="How to choose: shrunken, capped, plain, rate, fixed."),
+    ] = "shrunken",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Metric: to maximise, f1, f2 or f0.5. [default: f1]"),
+    ] = None,
+    strength: Annotated[
+        float,
+        typer.Option(
+            "--strength", help="Weight of the mean of all labels, as a number of positives."
+        ),
+    ] = 20.0,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="The threshold of --rule fixed.")
+    ] = 0.5,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Output: also write the table, as .csv or .json."),
+        FileRole.WRITES,
+    ] = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(
+            "--predictions",
+            help="Also write the resulting labels: .csv, .parquet or .npz (sparse).",
+        ),
+        FileRole.WRITES,
+    ] = None,
+    jobs: JobsOption = None,
+    read: ReadOptions,
+    label_column: LabelColumnOption = None,
+    instance_column: InstanceColumnOption = None,
+    score_column: Annotated[
+        str | None, typer.Option("--score-column", help="With --engine: the column with scores.")
+    ] = None,
+    n_instances: Annotated[
+        int | None,
+        typer.Option("--n-instances", help="With --engine: the number of instances, if known."),
+    ] = None,
+    engine: EngineOption = None,
+    memory: MemoryOption = None,
+    spark: SparkOption = None,
+    json: JsonOption = False,
 ) -> None:
-    """Choose from which score on each label is predicted, for the scores of any model."""
+    """Choose a decision threshold per label, from the scores of any model."""
     from scumble.report.terminal import render_thresholds
 
-    _check_outputs(output, predictions)
-    judged = inputs.parse_single_name(metric, "--metric") or "f1"
-    how = dict[str, Any](rule=rule, metric=judged, strength=strength, threshold=threshold)
-    choice = inputs.OutOfCoreOptions(label_column, instance_column, engine, memory, spark)
-    asked = choice.requested_engine(scores) or ("duckdb" if score_column or n_instances else None)
-    if asked is not None:
+    _check_output_suffixes(output, predictions)
+    rule_options: dict[str, Any] = {
+        "rule": rule,
+        "metric": parse_single_name(metric, "--metric") or "f1",
+        "strength": strength,
+        "threshold": threshold,
+    }
+    out_of_core = OutOfCoreOptions(
+        label_column=label_column,
+        instance_column=instance_column,
+        engine=engine,
+        memory=memory,
+        spark=spark,
+    )
+    requested_engine = out_of_core.requested_engine(scores)
+    if requested_engine is None and (score_column or n_instances):
+        requested_engine = "duckdb"
+    if requested_engine is None:
+        table = _choose_thresholds(
+            scores, read_labels(truth, read), predictions, n_jobs=jobs, **rule_options
+        )
+    else:
         if predictions is not None:
             raise ParameterError(
                 "--predictions needs scores that fit into memory. With --engine write the "
@@ -160,34 +262,39 @@ def thresholds(
             )
         from scumble.out_of_core import label_thresholds
 
-        how |= {"score_column": score_column or "score", "n_instances": n_instances}
-        how |= asdict(choice) | {"engine": asked}
+        engine_options = asdict(out_of_core)
+        engine_options["engine"] = requested_engine
         with console.progress():
-            table = label_thresholds(scores, truth, **how)
-    else:
-        given = inputs.read_labels(truth, reading)
-        table = _in_memory(scores, given, predictions, how | {"n_jobs": jobs})
+            table = label_thresholds(
+                scores,
+                truth,
+                score_column=score_column or "score",
+                n_instances=n_instances,
+                **rule_options,
+                **engine_options,
+            )
     if output is not None:
         table.write(output)
-    console.show_result(table.to_dict(), render_thresholds)
+    console.show_result(table.to_dict(), render_thresholds, as_json=json)
 
 
-def _in_memory(
-    scores: str, truth: NamedMatrix, predictions: str | None, how: dict[str, Any]
+def _choose_thresholds(
+    scores: str, truth: NamedMatrix, predictions: str | None, **options: Any
 ) -> ThresholdTable:
+    """Return the thresholds for scores in memory; write the predicted labels if requested."""
     from scumble.learn import threshold_table
     from scumble.learn.storage.score_files import align_to_labels, read_scores, write_labels
     from scumble.learn.thresholds.selection import predict_labels
 
-    cells, names = align_to_labels(read_scores(scores), truth)
-    table = threshold_table(cells, truth.cells, labels=names, **how)
+    y_score, labels = align_to_labels(read_scores(scores), truth)
+    table = threshold_table(y_score, truth.cells, labels=labels, **options)
     if predictions is not None:
-        write_labels(predictions, names, predict_labels(cells, table.thresholds))
+        write_labels(predictions, labels, predict_labels(y_score, table.thresholds))
     return table
 
 
-def _check_outputs(output: str | None, predictions: str | None) -> None:
-    """Say what is wrong with the names of files before any work."""
+def _check_output_suffixes(output: str | None, predictions: str | None) -> None:
+    """Raise an error for outputs whose suffix names no format, before any work."""
     from scumble.learn.storage.model_predictions import table_suffix
     from scumble.learn.thresholds.tables import output_suffix
 

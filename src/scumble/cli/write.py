@@ -1,68 +1,101 @@
-"""``remedial``, ``resample``, ``convert`` and ``split``: what is made of a data set, in files."""
+"""``remedial``, ``resample``, ``convert`` and ``split``: write a new data set."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import typer
 
 from scumble._core.calls import parse_parameters
 from scumble._core.errors import ParameterError
-from scumble._core.text import escape_controls
-from scumble.cli import console, inputs
-from scumble.cli.files import WRITES_DATA, WRITES_PARTS
-from scumble.cli.inputs import make_argument, make_option, make_short_option
+from scumble._core.text import STDIO_PATH, escape_controls
+from scumble.cli import console
+from scumble.cli.files import FileRole
+from scumble.cli.options import (
+    DataArgument,
+    JobsOption,
+    JsonOption,
+    OutArgument,
+    OutOfCoreOptions,
+    OutputFormatOption,
+    ParamOption,
+    ReadOptions,
+    SeedOption,
+)
+from scumble.cli.parse import parse_names, parse_single_name
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
 
+#: Number of labels that the message of ``split`` names.
+N_NAMED_LABELS = 3
+
 
 def remedial(
-    data: str = inputs.DATA,
-    out: str = make_argument("OUT", "The file to write.", file_role=WRITES_DATA),
-    passes: int = make_option("How often to repeat it.", 1),
-    one_sided: str = make_option(
-        "Instances above the mean with only frequent or only rare labels: 'clone' them "
-        "(as published; one copy has no label) or 'keep' them as they are.",
-        "clone",
-    ),
-    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
-    to: str | None = inputs.OUTPUT_FORMAT,
-    large: inputs.OutOfCoreOptions = inputs.IN_MEMORY,
+    data: DataArgument,
+    out: OutArgument,
+    *,
+    passes: Annotated[int, typer.Option("--passes", help="Number of passes.")] = 1,
+    one_sided: Annotated[
+        str,
+        typer.Option(
+            "--one-sided",
+            help="Instances above the mean with only frequent or only rare labels: 'clone' them "
+            "(as published; one copy has no label) or 'keep' them as they are.",
+        ),
+    ] = "clone",
+    read: ReadOptions,
+    to: OutputFormatOption = None,
+    out_of_core: OutOfCoreOptions,
+    json: JsonOption = False,
 ) -> None:
     """Decouple rare labels from frequent ones, and show before and after."""
     from scumble.data import write
     from scumble.resample import apply_remedial
 
-    side = cast(Literal["clone", "keep"], one_sided)
-    found = large.open(data, reading)
-    after = None
-    if found is not None:
-        with found, console.progress():
-            _, result = apply_remedial(found, passes=passes, one_sided=side, out=out)
-    else:
-        after, result = apply_remedial(reading.load(data), passes=passes, one_sided=side)
+    rule = cast(Literal["clone", "keep"], one_sided)  # apply_remedial checks it
+    dataset = out_of_core.open(data, read)
+    if dataset is None:
+        after, result = apply_remedial(read.load(data), passes=passes, one_sided=rule)
         write(after, out, format=to)
-    _conclude(result, out, after)
+    else:
+        after = None
+        with dataset, console.progress():
+            _, result = apply_remedial(dataset, passes=passes, one_sided=rule, out=out)
+    _show_before_after(result, out, after, as_json=json)
 
 
 def resample(
-    data: str = inputs.DATA,
-    out: str | None = make_argument(
-        "OUT", "The file to write; not with --compare.", None, file_role=WRITES_DATA
-    ),
-    resample: list[str] | None = make_short_option(
-        "resample",
-        "a method, or several with '+' between, parameters in brackets: "
-        "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
-        "package.module.Class.",
-    ),
-    k: int | None = make_option("Number of nearest neighbours."),
-    percent: float | None = make_option("How much to add or remove."),
-    seed: int | None = inputs.SEED,
-    param: list[str] | None = inputs.PARAM,
-    compare: bool = make_option("Compare all methods, or those of --resample.", False, "--compare"),
-    jobs: int | None = inputs.JOBS,
-    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
-    to: str | None = inputs.OUTPUT_FORMAT,
+    data: DataArgument,
+    out: Annotated[
+        str | None,
+        typer.Argument(metavar="OUT", help="The file to write; not with --compare."),
+        FileRole.WRITES_DATA,
+    ] = None,
+    *,
+    resample: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--resample",
+            "-r",
+            help="Resampling: a method, or several with '+' between, parameters in brackets: "
+            "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
+            "package.module.Class.",
+        ),
+    ] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Number of nearest neighbours.")] = None,
+    percent: Annotated[
+        float | None, typer.Option("--percent", help="How much to add or remove, in percent.")
+    ] = None,
+    seed: SeedOption = None,
+    param: ParamOption = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Compare all methods, or those of --resample.")
+    ] = False,
+    jobs: JobsOption = None,
+    read: ReadOptions,
+    to: OutputFormatOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Resample a data set, and show before and after."""
     from scumble.data import write
@@ -72,120 +105,145 @@ def resample(
         raise ParameterError("Name either a file to write, with --output, or --compare.")
     if resample is None and not compare:
         raise ParameterError(
-            "Which method? Give --resample, for example --resample remedial+mlsmote, or see what "
-            "they do with --compare."
+            "No method is named. Give --resample, for example --resample remedial+mlsmote, or "
+            "compare all methods with --compare."
         )
-    chosen = {"n_neighbors": k, "percent": percent, "random_state": seed, "n_jobs": jobs}
-    chosen |= parse_parameters(param or [])
-    given = {name: value for name, value in chosen.items() if value is not None}
+    options = {"n_neighbors": k, "percent": percent, "random_state": seed, "n_jobs": jobs}
+    options |= parse_parameters(param or [])
+    parameters = {name: value for name, value in options.items() if value is not None}
     if out is None:
-        methods = inputs.parse_names(resample)
-        _compare(reading.load(data), methods, given)
+        methods = parse_names(resample)
+        _compare_methods(read.load(data), methods, parameters, as_json=json)
         return
-    # Before the data is read, which may take long.
-    chain = make_chain(str(inputs.parse_single_name(resample, "--resample")), **given)
-    after, result = apply_chain(reading.load(data), chain)
+    # The method is checked before the data is read, which may take long.
+    chain = make_chain(str(parse_single_name(resample, "--resample")), **parameters)
+    after, result = apply_chain(read.load(data), chain)
     write(after, out, format=to)
-    _conclude(result, out, after)
+    _show_before_after(result, out, after, as_json=json)
 
 
-def _conclude(result: dict[str, Any], out: str, after: MultilabelDataset | None) -> None:
-    """Show before and after, and what was written."""
+def _show_before_after(
+    result: dict[str, Any], out: str, after: MultilabelDataset | None, *, as_json: bool
+) -> None:
+    """Print the measures before and after, and which file was written."""
     from scumble.report import render_treatment
 
-    if not console.print_json_if_requested(result):
-        console.show_unless_quiet(render_treatment(result, width=console.width()))
-        console.report_written_file(out, after)
+    if as_json:
+        console.print_json(result)
+        return
+    console.show_unless_quiet(render_treatment(result, width=console.width()))
+    console.report_written_file(out, after, as_json=False)
 
 
-def _compare(data: Any, methods: list[str], parameters: dict[str, Any]) -> None:
+def _compare_methods(
+    data: MultilabelDataset, methods: list[str], parameters: dict[str, Any], *, as_json: bool
+) -> None:
+    """Print the effect of resamplers on a data set; of all of them if none is named."""
     from scumble.measures.summary import to_json_value
     from scumble.report import render_comparison
     from scumble.resample import compare_methods
 
-    named = [method for method in methods if method.lower() != "none"]  # always the first row
-    rows = compare_methods(data, named or None, **parameters)
-    console.show_result(to_json_value(rows), lambda _, width: render_comparison(rows, width=width))
+    # The first row is always the data without resampling.
+    resamplers = [method for method in methods if method.lower() != "none"]
+    rows = compare_methods(data, resamplers or None, **parameters)
+    console.show_result(
+        to_json_value(rows), lambda _, width: render_comparison(rows, width=width), as_json=as_json
+    )
 
 
 def convert(
-    data: str = inputs.DATA,
-    out: str = make_argument("OUT", "The file to write.", file_role=WRITES_DATA),
-    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
-    to: str | None = inputs.OUTPUT_FORMAT,
+    data: DataArgument,
+    out: OutArgument,
+    *,
+    read: ReadOptions,
+    to: OutputFormatOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Read a data set and write it in another format."""
     from scumble.data import write
 
-    dataset = reading.load(data)
+    dataset = read.load(data)
     write(dataset, out, format=to)
-    console.report_written_file(out, dataset)
+    console.report_written_file(out, dataset, as_json=json)
 
 
 def split(
-    data: str = inputs.DATA,
-    output: str = make_short_option(
-        "output",
-        "films.arff makes films-train.arff and films-test.arff.",
-        ...,
-        file_role=WRITES_PARTS,
-    ),
-    test_size: float = make_option("Share of rows for testing, or their number from 1 on.", 0.25),
-    seed: int | None = inputs.SEED,
-    reading: inputs.ReadOptions = inputs.DEFAULT_READ_OPTIONS,
-    to: str | None = inputs.OUTPUT_FORMAT,
+    data: DataArgument,
+    *,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", help="Output: films.arff makes films-train.arff and films-test.arff."
+        ),
+        FileRole.WRITES_PARTS,
+    ],
+    test_size: Annotated[
+        float,
+        typer.Option("--test-size", help="Share of rows for testing, or their number from 1 on."),
+    ] = 0.25,
+    seed: SeedOption = None,
+    read: ReadOptions,
+    to: OutputFormatOption = None,
+    json: JsonOption = False,
 ) -> None:
-    """Split a data set into a training and a test part; rare labels come to both sides.
+    """Split a data set into a training and a test part that both have its rare labels.
 
-    A label with two rows or more has one on each side, wherever that is possible. Next:
+    A label with two rows or more is in both parts where possible. Next:
     scumble evaluate films-train.arff --test films-test.arff -c rare
     """
     from scumble.data.io import train_test_paths, write_parts
     from scumble.evaluate import train_test_split
     from scumble.evaluate.model_selection.cross_validation import resolve_seed
 
-    if output == "-":
+    if output == STDIO_PATH:
         raise ParameterError("There are two parts to write. Name a file with --output, not '-'.")
     paths = train_test_paths(output)
-    drawn = resolve_seed(seed, caller="split")
-    given = reading.load(data)
-    size = int(test_size) if test_size >= 1 and test_size == int(test_size) else test_size
-    parts = train_test_split(given, test_size=size, random_state=drawn)
+    random_state = resolve_seed(seed, caller="split")
+    dataset = read.load(data)
+    is_count = test_size >= 1 and test_size == int(test_size)
+    parts = train_test_split(
+        dataset, test_size=int(test_size) if is_count else test_size, random_state=random_state
+    )
     write_parts(parts, paths, format=to)
-    facts = _facts(parts)
-    files = {
-        name: {"output": str(path), "n_instances": len(part)}
-        for name, path, part in zip(("train", "test"), paths, parts, strict=True)
-    }
-    if console.print_json_if_requested({**files, "random_state": drawn, **facts}):
+    label_counts = _count_labels(parts)
+    if json:
+        files = {
+            name: {"output": str(path), "n_instances": len(part)}
+            for name, path, part in zip(("train", "test"), paths, parts, strict=True)
+        }
+        console.print_json({**files, "random_state": random_state, **label_counts})
         return
     for path, part in zip(paths, parts, strict=True):
-        console.report_written_file(str(path), part)
-    console.print_unless_quiet(_sentence(facts, drawn))
+        console.report_written_file(str(path), part, as_json=False)
+    console.print_unless_quiet(_split_sentence(label_counts, random_state))
 
 
-def _facts(parts: tuple[MultilabelDataset, ...]) -> dict[str, Any]:
-    """Count the labels of both parts."""
-    counts = [part.Y.sum(axis=0).tolist() for part in parts]
+def _count_labels(parts: tuple[MultilabelDataset, ...]) -> dict[str, Any]:
+    """Return the counts of the labels in both parts, and which labels are in one part only."""
+    train_counts, test_counts = (part.Y.sum(axis=0).tolist() for part in parts)
     rows = [
-        {"name": name, "train": train, "test": test}
-        for name, train, test in zip(parts[0].labels, *counts, strict=True)
+        {"name": name, "train": n_train, "test": n_test}
+        for name, n_train, n_test in zip(parts[0].labels, train_counts, test_counts, strict=True)
     ]
-    several = [row for row in rows if row["train"] + row["test"] > 1]
+    divisible = [row for row in rows if row["train"] + row["test"] > 1]
     return {
         "labels": rows,
-        "n_on_both_sides": sum(row["train"] > 0 < row["test"] for row in rows),
-        "n_too_few": len(rows) - len(several),
-        "one_sided": [row["name"] for row in several if 0 in (row["train"], row["test"])],
+        "n_on_both_sides": sum(row["train"] > 0 and row["test"] > 0 for row in rows),
+        "n_too_few": len(rows) - len(divisible),
+        "one_sided": [row["name"] for row in divisible if 0 in (row["train"], row["test"])],
     }
 
 
-def _sentence(facts: dict[str, Any], seed: int) -> str:
-    told = f"{facts['n_on_both_sides']:,} of {len(facts['labels']):,} labels are in both"
-    if facts["n_too_few"]:
-        told += f"; {facts['n_too_few']:,} have one instance or none"
-    if facts["one_sided"]:
-        shown = ", ".join(escape_controls(name) for name in facts["one_sided"][:3])
-        more = ", ..." if len(facts["one_sided"]) > 3 else ""
-        told += f"; others meet in the same instances and could not be parted: {shown}{more}"
-    return f"{told}; seed {seed}"
+def _split_sentence(label_counts: dict[str, Any], seed: int) -> str:
+    """Return a sentence on how many labels are in both parts, and why others are not."""
+    n_labels = len(label_counts["labels"])
+    sentence = f"{label_counts['n_on_both_sides']:,} of {n_labels:,} labels are in both"
+    if label_counts["n_too_few"]:
+        sentence += f"; {label_counts['n_too_few']:,} have one instance or none"
+    one_sided = label_counts["one_sided"]
+    if one_sided:
+        names = ", ".join(escape_controls(name) for name in one_sided[:N_NAMED_LABELS])
+        if len(one_sided) > N_NAMED_LABELS:
+            names += ", ..."
+        sentence += f"; others share all their instances and could not be separated: {names}"
+    return f"{sentence}; seed {seed}"

@@ -168,7 +168,7 @@ class MultilabelDataset:
             )
         if is_integer(rows):
             raise DataError(
-                f"A single row is no data set. Use data[[{int(rows)}]] to get one with one row."
+                f"A single row is not a data set. Use data[[{int(rows)}]] to get one with one row."
             )
         selected = self.select_labels(labels[0]) if labels else self
         if isinstance(rows, slice) and rows == slice(None):
@@ -182,7 +182,7 @@ class MultilabelDataset:
             selection = np.asarray(rows)
             if selection.dtype.kind in "US":
                 raise DataError(
-                    f"{selection.ravel()[:1].item()!r} is no row. Labels stand behind a comma: "
+                    f"{selection.ravel()[:1].item()!r} is not a row. Labels come after a comma: "
                     "data[:, names]."
                 )
         try:
@@ -231,7 +231,7 @@ class MultilabelDataset:
         repeated = first_duplicate(indices.tolist())
         if repeated is not None:
             raise ParameterError(
-                f"select_labels: the label {self.labels[repeated]!r} is asked for twice. Names of "
+                f"select_labels: the label {self.labels[repeated]!r} is given twice. Names of "
                 "labels must be unique."
             )
         return replace(
@@ -470,12 +470,13 @@ def _as_feature_tuple(
         raise DataError(f"X has {n_features} columns, but {len(features)} features are named.")
     if described is None:
         return tuple(f if isinstance(f, Feature) else Feature(str(f)) for f in features)
-    return tuple(
-        replace(column, name=declared)
-        if isinstance(declared, str)
-        else _check_categories(declared, column)
-        for declared, column in zip(features, described, strict=True)
-    )
+    combined = []
+    for declared, column in zip(features, described, strict=True):
+        if isinstance(declared, str):
+            combined.append(replace(column, name=declared))
+        else:
+            combined.append(_check_categories(declared, column))
+    return tuple(combined)
 
 
 def _check_categories(declared: Feature, column: Feature) -> Feature:

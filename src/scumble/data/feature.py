@@ -165,7 +165,7 @@ def category_codes(feature: Feature, values: Array) -> Array:
         row = int(is_invalid.argmax())
         raise DataError(
             f"Row {row} of the {feature.kind} feature {feature.name!r} holds {values[row]!r}, "
-            f"which is no code of its {len(feature.categories)} categories."
+            f"which is not a code of its {len(feature.categories)} categories."
         )
     return np.where(missing, -1.0, values).astype(np.int32)
 
@@ -181,9 +181,11 @@ def _timestamps(feature: Feature, values: Array, missing: Array) -> Any:
 
     milliseconds = np.where(missing, 0.0, values)
     if np.all(milliseconds == np.floor(milliseconds)):
-        unit, ticks = "ms", np.rint(milliseconds)
+        unit = "ms"
+        ticks = np.rint(milliseconds)
     else:
-        unit, ticks = "us", np.rint(milliseconds * 1000)
+        unit = "us"
+        ticks = np.rint(milliseconds * 1000)
     fits = np.abs(ticks) < 2.0**63
     if not fits.all():
         row = int(fits.argmin())

@@ -163,7 +163,9 @@ def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
     def value_of_rank(rank: int) -> float:
         if rank < n_negative:
             return float(values[rank])
-        return 0.0 if rank < n_negative + n_zeros else float(values[rank - n_zeros])
+        if rank < n_negative + n_zeros:
+            return 0.0
+        return float(values[rank - n_zeros])
 
     quartiles = []
     for share in (0.25, 0.5, 0.75):
@@ -178,4 +180,6 @@ def _quartiles(values: Array, n_zeros: int) -> list[float] | None:
 def _category_name(feature: Feature, code: float) -> str:
     """Return the category of a code; the code itself if it is not declared."""
     index = int(code)
-    return feature.categories[index] if 0 <= index < len(feature.categories) else str(index)
+    if 0 <= index < len(feature.categories):
+        return feature.categories[index]
+    return str(index)

@@ -202,9 +202,10 @@ def _weights(name: str, column: Any) -> Array:
     """Return the weights of rows; raise DataError for a column that does not hold numbers."""
     encoded = read_column(to_dense_column(column), f"column {name!r}", caller="from_frame")
     if encoded.date or encoded.categories not in (None, (False, True)):
+        content = "dates" if encoded.date else "text or categories"
         raise DataError(
-            f"from_frame: the weights in column {name!r} must be numbers. Got "
-            f"{'dates' if encoded.date else 'text or categories'} instead: convert the column."
+            f"from_frame: the weights in column {name!r} must be numbers. Got {content} instead: "
+            "convert the column."
         )
     return encoded.values
 
@@ -281,9 +282,13 @@ def _pandas_array(pd: Any, feature: Feature, values: Array) -> Any:
         if not (feature.integer and are_integers(values[~missing])):
             return np.array(values)
         integers = np.where(missing, 0, values).astype(np.int64)
-        return pd.arrays.IntegerArray(integers, missing) if missing.any() else integers
+        if missing.any():
+            return pd.arrays.IntegerArray(integers, missing)
+        return integers
     column = column_from_feature(feature, values)
-    return pd.Series(column.to_pandas(), dtype="str") if feature.holds_codes else column.to_pandas()
+    if feature.holds_codes:
+        return pd.Series(column.to_pandas(), dtype="str")
+    return column.to_pandas()
 
 
 def _sparse_feature_frames(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]:
@@ -295,7 +300,9 @@ def _sparse_feature_frames(pd: Any, dataset: MultilabelDataset) -> Iterator[Any]
         stored_values = X.data[X.indptr[index] : X.indptr[index + 1]]
         if feature.kind != "numeric":
             return None
-        return np.int64 if feature.integer and are_integers(stored_values) else np.float64
+        if feature.integer and are_integers(stored_values):
+            return np.int64
+        return np.float64
 
     for dtype, group in groupby(range(dataset.n_features), sparse_dtype):
         indices = list(group)

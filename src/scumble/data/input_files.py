@@ -91,7 +91,8 @@ class ArchiveMember(InputFile):
 
     def __init__(self, archive: InputFile, member: str) -> None:
         super().__init__(archive.path, str(PurePath(archive.where) / member))
-        self.archive, self.member = archive, member
+        self.archive = archive
+        self.member = member
         self.name = PurePosixPath(member).name
 
     @contextmanager

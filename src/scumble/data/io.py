@@ -215,7 +215,9 @@ def output_paths(path: str | os.PathLike[str], *, format: str | None = None) -> 
     target = OutputFile(path)
     file_format = _format_for_writing(format, target.suffix, os.fspath(path))
     companion = file_format.companion_file(target)
-    return [target.path] if companion is None else [target.path, companion]
+    if companion is None:
+        return [target.path]
+    return [target.path, companion]
 
 
 def _checked_path(path: Any, caller: str) -> str | os.PathLike[str]:
@@ -262,12 +264,16 @@ def _all_suffixes(formats: Mapping[str, Format]) -> list[str]:
 
 def find_format(source: InputFile, name: str | None) -> Format:
     """Return the format of a file, by the name of the format or else by the file's content."""
-    return _format_by_name(name) if name is not None else _format_from_content(source)
+    if name is not None:
+        return _format_by_name(name)
+    return _format_from_content(source)
 
 
 def _format_for_writing(name: str | None, suffix: str, path_text: str) -> Format:
     """Return the format of a file to write, by the name of the format or else by the suffix."""
-    return _format_by_name(name) if name is not None else _format_by_suffix(suffix, path_text)
+    if name is not None:
+        return _format_by_name(name)
+    return _format_by_suffix(suffix, path_text)
 
 
 def _format_by_name(name: str) -> Format:

@@ -32,8 +32,11 @@ HEAD = BLOCK_BYTES
 PREVIEW_OPTIONS = ("format", "member", "delimiter", "encoding", "decimal", "header")
 #: Number of rows in a preview.
 N_ROWS = 8
-#: Number of columns in a preview, from either end; and of labels between them, all or none.
-N_FIRST_COLUMNS, N_LAST_COLUMNS, MAX_LABELS_BETWEEN = 40, 20, 40
+#: Number of columns in a preview, from the beginning and from the end of a row.
+N_FIRST_COLUMNS = 40
+N_LAST_COLUMNS = 20
+#: Labels between these columns are shown if there are no more than this, else none of them.
+MAX_LABELS_BETWEEN = 40
 #: Longest text of a cell in a preview, in characters.
 MAX_CELL_LENGTH = 60
 #: The delimiter is guessed from this many bytes.
@@ -165,8 +168,8 @@ def _likely_encoding(source: _FileHead) -> str:
     control = next((byte for byte in _NON_TEXT_BYTES if byte in head), None)
     if control is not None:
         raise source.error(
-            f"this is no text: there is a byte 0x{control:02x} in it. Expected a table with a line "
-            "for each row; name the format if it is another one, or the encoding."
+            f"this is not text: there is a byte 0x{control:02x} in it. Expected a table with a "
+            "line for each row; name the format if it is another one, or the encoding."
         )
     end = len(head) if not source.is_cut else head.rfind(b"\n") + 1
     for encoding in ("utf-8", "cp1252"):

@@ -39,7 +39,10 @@ DEFAULT_METRICS = ("all.macro_f1", "minority.macro_f1", "micro_f1")
 DEFAULT_FOLDS = "2x5"
 #: Bootstrap draws of folds or test rows: about 12 of them lie beyond each end of a 95 % interval.
 N_DRAWS = 500
-BETTER, WORSE, INCONCLUSIVE = "better", "worse", "no difference that these folds can show"
+# Verdicts.
+BETTER = "better"
+WORSE = "worse"
+INCONCLUSIVE = "no difference that these folds can show"
 
 
 class Method(NamedTuple):
@@ -154,9 +157,9 @@ class Difference(TableReprMixin):
         metric = metric_title(self.metric)
         means = f"{metric} {self.mean:.3f} instead of {self.baseline:.3f}"
         if math.isnan(self.difference):
-            return f"{self.method}: cannot be judged, {metric} has no value."
+            return f"{self.method}: cannot be evaluated, {metric} has no value."
         if not math.isfinite(self.low):
-            return f"{self.method}: {means}; a single fold does not tell how much of it is chance."
+            return f"{self.method}: {means}; a single fold does not show how much of it is chance."
         interval = f"a change between {self.low:+.3f} and {self.high:+.3f}"
         return f"{self.method}: {self.verdict} ({means}; {interval})."
 
@@ -349,7 +352,8 @@ class Comparison(TableReprMixin):
 
     def _difference(self, result: MethodResult, metric: str) -> Difference:
         """Return the difference of a method from the baseline in a metric."""
-        interval, sign = self._interval(result, metric), metric_sign(metric)
+        interval = self._interval(result, metric)
+        sign = metric_sign(metric)
         low, high = sorted((interval.low * sign, interval.high * sign))
         if low > 0:
             verdict = BETTER
@@ -621,8 +625,8 @@ def _name_estimators(estimators: Any, *, parameter: str) -> dict[str, Any]:
     duplicate = first_duplicate([name for name, _ in named])
     if duplicate is not None:
         raise ParameterError(
-            f"compare: {duplicate!r} stands twice among the {parameter}. Give a mapping from names "
-            "to estimators, so that they can be told apart."
+            f"compare: {duplicate!r} occurs twice among the {parameter}. Give a mapping from names "
+            "to estimators, so that their names differ."
         )
     return {name: None if entry == "none" else entry for name, entry in named}
 
@@ -635,7 +639,7 @@ def _check_metrics(metrics: Sequence[str]) -> None:
         find_metric(metric, groups=GROUPS)
         if metric.startswith(POOLED_PREFIX):
             raise ParameterError(
-                f"compare judges fold by fold, and {metric!r} is one value of all folds. Expected "
+                f"compare evaluates every fold, and {metric!r} is one value of all folds. Expected "
                 f"for example {metric.removeprefix(POOLED_PREFIX)!r}."
             )
 

@@ -72,7 +72,7 @@ def score_predictions(
     label is predicted at scores of ``cut`` or more, by default 0.5 if all scores are probabilities;
     without a threshold only rankings are evaluated. The evaluation includes predicted labels that
     no row of a table of tags has, and labels without a column, which count as never predicted.
-    Other columns that are no labels are left out.
+    Other columns that are not labels are left out.
 
     Examples
     --------
@@ -91,7 +91,8 @@ def score_predictions(
     predictions = files.add_missing_labels(predictions, truth)
     truth = files.add_unseen_labels(truth, predictions)
     cells, names = files.align_to_labels(files.select_label_columns(predictions, truth), truth)
-    predicted_cells, score_cells = cells, None
+    predicted_cells = cells
+    score_cells = None
     if _are_labels(cells):
         if cut is not None:
             raise ParameterError(

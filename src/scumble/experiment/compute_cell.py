@@ -88,14 +88,14 @@ def _split(cell: Cell, data: Any) -> tuple[Any, Any]:
     return train, test
 
 
-def _measures(when: str, Y: Any) -> dict[str, float]:
-    """Return the measures of labels, with ``when`` ("before" or "after") before their names."""
+def _measures(prefix: str, Y: Any) -> dict[str, float]:
+    """Return the measures of labels, with ``prefix`` ("before" or "after") before their names."""
     summary = characterize(Y)
-    values = {f"{when}.{name}": float(getattr(summary, name)) for name in MEASURES}
+    values = {f"{prefix}.{name}": float(getattr(summary, name)) for name in MEASURES}
     # mldr, and therefore the paper, counts an unseen label as a ratio of zero.
     n_labels = summary.n_labels
     n_seen = n_labels - summary.n_unseen
-    values[f"{when}.mean_ir_zero"] = summary.mean_ir * n_seen / n_labels if n_seen else 0.0
+    values[f"{prefix}.mean_ir_zero"] = summary.mean_ir * n_seen / n_labels if n_seen else 0.0
     return values
 
 

@@ -142,7 +142,9 @@ class Plan:
 def get_components(plan: Plan, kind: str) -> tuple[Component, ...]:
     """Return the components of one kind; names have become components when the plan was made."""
     components = getattr(plan, kind)
-    return components if isinstance(components, tuple) else (components,)
+    if isinstance(components, tuple):
+        return components
+    return (components,)
 
 
 def _as_component(entry: Any, kind: str) -> Component:
@@ -226,12 +228,12 @@ def _plan_errors(plan: Plan) -> Iterator[str]:
     for kind in KINDS:
         counts = Counter(component.label for component in get_components(plan, kind))
         for label in sorted(label for label, count in counts.items() if count > 1):
-            yield f"Among the {kind}, {label!r} stands twice: give one a 'label'."
+            yield f"Among the {kind}, {label!r} occurs twice: give one a 'label'."
     for seed in plan.seeds:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
             yield f"A seed must be a whole number from 0 to 2**63 - 1. Got {seed!r}."
     if len(set(map(repr, plan.seeds))) < len(plan.seeds):
-        yield f"A seed stands twice among {list(plan.seeds)}."
+        yield f"A seed occurs twice in {list(plan.seeds)}."
     for name in LIMITS:
         limit = getattr(plan, name)
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool)

@@ -25,7 +25,7 @@ METHOD_COLUMNS = {"classifier", "method"}
 COST_KEYS = ("seconds", "cpu_seconds", "megabytes")
 
 
-def only(
+def select_cells(
     cells: list[dict[str, Any]], **names_by_kind: Sequence[str] | None
 ) -> list[dict[str, Any]]:
     """Return the cells of the named data sets or classifiers, in the order of the names."""
@@ -151,7 +151,8 @@ def _compare_pair(
     """Compare a method with the baseline on the data sets on which both have a value."""
     from scumble.evaluate.statistics import bayesian_signed_rank, wilcoxon, win_tie_loss
 
-    values, baseline_values = [], []
+    values = []
+    baseline_values = []
     for row in rows:
         value = table.means.get((row, method), math.nan)
         baseline_value = table.means.get((row, baseline), math.nan)

@@ -80,7 +80,7 @@ COLUMNS = (
 #: What users can do about an error, by a word in SQLite's message.
 HINTS = {
     "full": "The disk is full: free some space and start again; finished cells are safe.",
-    "not a database": "This is no store of results: choose another file.",
+    "not a database": "This is not a store of results: choose another file.",
     "malformed": "The file is damaged: use a copy of it, or start with a new file.",
     "locked": "Another process holds it for too long: stop that one, or wait.",
     "unable to open": "Check that the folder exists and may be written to.",
@@ -450,7 +450,7 @@ class Store(AbstractContextManager["Store"]):
         if version > SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path}: this store comes from a newer scumble (form {version}; this one "
-                f"knows form {SCHEMA_VERSION}). Nothing was changed: upgrade scumble."
+                f"reads form {SCHEMA_VERSION}). Nothing was changed: upgrade scumble."
             )
 
     @contextmanager

@@ -261,7 +261,8 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         weights = check_weights(sample_weight, Y.shape[0], caller=caller)
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
-            X, Y = _safe_indexing(X, rows), Y[rows]
+            X = _safe_indexing(X, rows)
+            Y = Y[rows]
             weights = check_weights(weights[rows], len(rows), caller=caller)
         if weights is not None:
             unweighted = self._find_estimator_without_sample_weight()
@@ -517,7 +518,9 @@ class ClassifierConstraint(ParameterConstraint):
 
     def suggestion(self, value: Any) -> str:
         """Return a hint to add parentheses if the value is a class, else an empty text."""
-        return f" Did you mean {value.__name__}()?" if isinstance(value, type) else ""
+        if isinstance(value, type):
+            return f" Did you mean {value.__name__}()?"
+        return ""
 
     def check(self, value: Any, *, name: str, caller: str) -> None:
         """Raise an error for any other value, or if a parameter of the classifier is invalid."""

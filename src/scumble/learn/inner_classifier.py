@@ -127,7 +127,8 @@ class TrainingData:
     def fit_with_scores(self, classifier: Any) -> tuple[InnerClassifier, Array]:
         """Return a fitted copy of a classifier with `fit_out_of_sample`, and these scores."""
         fitted, open_scores = self._fit(classifier, out_of_sample=True)
-        n_rows, n_open = self.Y.shape[0], len(fitted.open_labels)
+        n_rows = self.Y.shape[0]
+        n_open = len(fitted.open_labels)
         if open_scores is not None:
             check_scores_shape(open_scores, (n_rows, n_open), classifier)
             if n_open == len(fitted.always):
@@ -307,7 +308,8 @@ def out_of_fold_scores(
     folds = assign_folds(Y, min(n_folds, n_rows), generator)
     scores = np.empty(Y.shape, order="F")
     for fold in np.unique(folds):
-        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        train = np.flatnonzero(folds != fold)
+        test = np.flatnonzero(folds == fold)
         scores[test] = score_fold(train, test)
     return scores
 

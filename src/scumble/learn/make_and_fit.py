@@ -19,8 +19,10 @@ from scumble.resample import run_chain
 
 #: Parameters that every command offers; they are ignored for classifiers without them.
 SHARED = frozenset({"random_state", "n_jobs"})
-#: The name of the base learner for users, and the names of this parameter in classifiers.
-BASE, BASES = "base", ("estimator", "classifier")
+#: The name of the base learner for users.
+BASE = "base"
+#: The names of this parameter in classifiers.
+BASES = ("estimator", "classifier")
 
 
 def make_classifier(name: str, **parameters: Any) -> Any:
@@ -78,7 +80,9 @@ def make_classifier(name: str, **parameters: Any) -> Any:
 
 def find_classifier_class(name: str) -> Any:
     """Return the class of a classifier by its name or dotted name; ``"c45"`` is a single tree."""
-    return C45Classifier if name.lower() == "c45" else find_class("classifier", name)
+    if name.lower() == "c45":
+        return C45Classifier
+    return find_class("classifier", name)
 
 
 def base_parameter(name: str) -> str | None:

@@ -168,12 +168,12 @@ def check_scores_shape(scores: Any, shape: tuple[int, int], estimator: Any) -> N
 
 
 def check_same_shape(
-    actual: tuple[int, ...], expected: tuple[int, ...], *, what: str, caller: str
+    actual: tuple[int, ...], expected: tuple[int, ...], *, noun: str, caller: str
 ) -> None:
     """Raise an error for predictions or scores that do not have the shape of the labels."""
     if actual != expected:
         raise DataError(
-            f"{caller}: {what} must have the shape of Y, {expected}. Got {actual} instead: one row "
+            f"{caller}: {noun} must have the shape of Y, {expected}. Got {actual} instead: one row "
             "per instance and one column per label, in the same order."
         )
 
@@ -191,4 +191,6 @@ def _probability_of_one(table: Any, classes: Any, classifier: Any) -> Array:
     if classes is None:
         return table[:, 1]
     positive = np.flatnonzero(np.asarray(classes).ravel() == 1)
-    return table[:, int(positive[0])] if len(positive) else np.zeros(len(table))
+    if len(positive):
+        return table[:, int(positive[0])]
+    return np.zeros(len(table))

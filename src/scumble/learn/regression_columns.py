@@ -75,5 +75,6 @@ def _present_values(table: Any, column: int) -> tuple[Array, int]:
         cells = table.data[table.indptr[column] : table.indptr[column + 1]]
         n_zeros = table.shape[0] - len(cells)
     else:
-        cells, n_zeros = table[:, column], 0
+        cells = table[:, column]
+        n_zeros = 0
     return cells[~np.isnan(cells)], n_zeros

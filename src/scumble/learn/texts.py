@@ -84,7 +84,8 @@ class TextColumns:
             Without columns if the data has no text columns.
         """
         names = tuple(data.features[index].name for index in data.text_features)
-        words, weights = [], []
+        words = []
+        weights = []
         for name in names:
             column_words, column_weights = _fit_vocabulary(column_texts(data, name))
             words.append(column_words)
@@ -143,7 +144,9 @@ class TextColumns:
         TextModel
             Or the classifier itself if there are no text columns.
         """
-        return TextModel(self, model, data.features) if self.names else model
+        if self.names:
+            return TextModel(self, model, data.features)
+        return model
 
 
 class TextModel(ClassifierMixin, BaseEstimator):
@@ -300,7 +303,8 @@ class TextModel(ClassifierMixin, BaseEstimator):
 def column_texts(data: MultilabelDataset, name: str) -> list[str]:
     """Return the text of a column for each row; a missing one is empty."""
     index = data.feature_names.index(name)
-    feature, cells = data.features[index], get_column(data.X, index)
+    feature = data.features[index]
+    cells = get_column(data.X, index)
     if feature.kind == "date":
         raise DataError(
             f"Column {name!r} of {data!r} holds dates. Expected texts, as when fitting."
@@ -325,7 +329,7 @@ def _fit_vocabulary(texts: list[str]) -> tuple[tuple[str, ...], Array]:
         vectorizer = _vectorizer(min_df=min_rows, max_features=MAX_WORDS)
         try:
             vectorizer.fit(texts)
-        except ValueError:  # no word occurs in so many rows
+        except ValueError:  # no word occurs in at least `min_rows` rows
             continue
         words = tuple(vectorizer.get_feature_names_out().tolist())
         return words, np.asarray(vectorizer.idf_, np.float64)

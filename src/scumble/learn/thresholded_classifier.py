@@ -158,7 +158,8 @@ class ThresholdedClassifier(
 
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
         """Fit the estimator, and choose thresholds from its out-of-sample scores."""
-        rule, caller = self._threshold_rule(), type(self).__name__
+        rule = self._threshold_rule()
+        caller = type(self).__name__
         estimator = self._configured_estimator()
         training = TrainingData(
             X=X,

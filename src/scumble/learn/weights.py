@@ -137,7 +137,9 @@ def take_weights(weights: Array | None, rows: Array) -> Array | None:
 
 def cell_weights(table: sparse.csr_array, weights: Array | None) -> Array | None:
     """Return for each stored cell the weight of its row."""
-    return None if weights is None else np.repeat(weights, np.diff(table.indptr))
+    if weights is None:
+        return None
+    return np.repeat(weights, np.diff(table.indptr))
 
 
 def supports_sample_weight(estimator: Any) -> bool:

@@ -151,8 +151,8 @@ def scumble_by_instance(Y: Any) -> Array:
               \Big/ \; \frac{1}{|L_i|}\sum_{l \in L_i} R_l
 
     The printed formula of the paper multiplies over *all* labels with 0 for the absent ones,
-    which would make every product 0. Its published numbers, like ours, take only the labels that
-    an instance has. Products of many ratios are computed as sums of logarithms, because they
+    which would make every product 0. Its published numbers, like scumble's, use only the labels
+    that an instance has. Products of many ratios are computed as sums of logarithms, because they
     would overflow.
 
     References

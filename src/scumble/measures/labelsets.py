@@ -217,8 +217,8 @@ def tcs(Y: Any, *, n_features: int | None = None) -> float:
     if n_features is None:
         if not is_dataset(Y) or not hasattr(Y, "X"):
             raise ParameterError(
-                "The 'n_features' parameter of tcs must be given where Y is labels alone: they do "
-                "not tell how many features there are. Give it, or a data set."
+                "The 'n_features' parameter of tcs must be given if Y consists of labels alone. "
+                "Give it, or a data set."
             )
         n_features = int(Y.X.shape[1])
     return tcs_from_counts(n_features, labels.shape[1], len(find_labelsets(labels)))

@@ -76,9 +76,11 @@ def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes
     import pyarrow as pa
 
     if tables.is_canonical:
-        raw, spellings = "c.labels", ""
+        raw = "c.labels"
+        spellings = ""
     else:
-        raw, spellings = "w.raw", tables.format_sql(statements.JOIN_RAW_LABELSETS)
+        raw = "w.raw"
+        spellings = tables.format_sql(statements.JOIN_RAW_LABELSETS)
     queries = []
     for scored in tables.slices("scored"):
         changed = tables.format_sql(
@@ -126,7 +128,8 @@ def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
     layout = tables.layout
     tables.rows(keep=True)
     quote = layout.dialect.quote_identifier
-    clone, label = quote(clone_column), quote(layout.label.name)
+    clone = quote(clone_column)
+    label = quote(layout.label.name)
     lists = tables.format_sql(
         statements.REMEDIAL_LISTS,
         columns=f"{layout.ids()}, CAST(scumble_copy AS BIGINT) AS {clone}, {labels} AS labels",
@@ -225,7 +228,8 @@ def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> st
     columns = ", ".join(f"s.{quote(column.name)}" for column in layout.columns)
     same_ids = layout.same_ids("s", "d")
     clone_column = output.clone_column or (None if layout.has_lists else "clone")
-    clone_of_original, clone_of_copy = "", ""
+    clone_of_original = ""
+    clone_of_copy = ""
     if clone_column:
         clone_of_original = f", CAST(0 AS BIGINT) AS {quote(clone_column)}"
         clone_of_copy = f", CAST(d.clone AS BIGINT) AS {quote(clone_column)}"

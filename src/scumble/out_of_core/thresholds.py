@@ -357,8 +357,8 @@ class ThresholdTables(Workspace):
         return ReadError(
             f"the score of label {row['label']!r} for instance {self._instance_name(row)} is "
             f"{row['score']}. Expected an instance, a label and a number in every row: a threshold "
-            "among scores that are no numbers would mean nothing. Leave such rows out: what is not "
-            "there counts as 0.",
+            "among scores that are not numbers would mean nothing. Leave such rows out: "
+            "missing rows count as 0.",
             path=self._where,
         )
 

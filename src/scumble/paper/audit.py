@@ -64,7 +64,8 @@ def audit() -> list[Finding]:
 def correlations() -> Iterator[Finding]:
     """Yield findings on Table 3: correlations of SCUMBLE with the changes of Table 2."""
     for row in published.correlations():
-        result, item = correlate(row), f"{row.resampler} {row.measure}"
+        result = correlate(row)
+        item = f"{row.resampler} {row.measure}"
         yield _compare_numbers(
             "Table 3", f"{item} r", row.coefficient, result.coefficient, decimals=4
         )
@@ -124,7 +125,11 @@ def win_counts() -> Iterator[Finding]:
     """Yield findings on the paper's counts of better and worse results."""
     fields = {"classifier": "method", "dataset": "dataset", "metric": "measure"}
     for row in published.counts():
-        pairs = [pair for pair in published.results() if getattr(pair, fields[row.by]) == row.name]
+        pairs = [
+            pair
+            for pair in published.results()
+            if getattr(pair, fields[row.grouped_by]) == row.name
+        ]
         better = sum(pair.better == "after" for pair in pairs)
         worse = sum(pair.better == "before" for pair in pairs)
         ties = len(pairs) - better - worse
@@ -134,9 +139,9 @@ def win_counts() -> Iterator[Finding]:
         verdict, note = _count_verdict(row, better=better, worse=worse, ties=ties)
         yield Finding(
             part="Counts",
-            item=f"by {row.by}: {row.name}",
+            item=f"by {row.grouped_by}: {row.name}",
             published=f"{row.better}/{row.worse}",
-            ours=recomputed,
+            scumble_value=recomputed,
             verdict=verdict,
             note=note,
         )
@@ -144,7 +149,8 @@ def win_counts() -> Iterator[Finding]:
 
 def _count_verdict(row: Count, *, better: int, worse: int, ties: int) -> tuple[str, str]:
     """Return verdict and note for a count; the paper may have counted ties on either side."""
-    n_printed, n_counted = better + worse + ties, row.better + row.worse
+    n_printed = better + worse + ties
+    n_counted = row.better + row.worse
     if n_printed != n_counted:
         return "does not follow", f"{n_counted} counted, {n_printed} printed"
     if not (better <= row.better <= better + ties):
@@ -302,7 +308,7 @@ def _finding(
         part=part,
         item=item,
         published=printed,
-        ours=recomputed,
+        scumble_value=recomputed,
         verdict="follows" if agrees else "does not follow",
         note="" if agrees else reason,
     )
@@ -454,7 +460,8 @@ def restore_displaced_value(pair: BeforeAfterPair) -> BeforeAfterPair:
         pairs = imbalance_pairs(pair.method, pair.measure)
         sources = find_undersampling_row_order() if pair.method == "LP-RUS" else {}
     else:
-        pairs, rotation = result_pairs(pair.method, pair.measure), find_row_rotation(pair.method)
+        pairs = result_pairs(pair.method, pair.measure)
+        rotation = find_row_rotation(pair.method)
         sources = {} if rotation is None else _sources(rotation.rows, rotation.shift)
     source = sources.get(pair.dataset, pair.dataset)
     return pair._replace(after=next(row.after for row in pairs if row.dataset == source))
@@ -493,7 +500,7 @@ def _check_undersampling_claims() -> Iterator[Finding]:
             part=PART,
             item=f"LP-RUS {measure} r, {moved}",
             published=f"{printed:.4f}",
-            ours=f"{coefficient:.4f}",
+            scumble_value=f"{coefficient:.4f}",
             verdict=_closeness(printed, coefficient, tolerance=0.01),
         )
     for claim in published.CLAIMED_CHANGES[2:]:
@@ -506,7 +513,7 @@ def _check_undersampling_claims() -> Iterator[Finding]:
             part=PART,
             item=f"{claim.measure} falls by, {claim.condition}, same repair",
             published=f"{claim.percent} %",
-            ours=f"{percent:.1f} %",
+            scumble_value=f"{percent:.1f} %",
             verdict=_closeness(claim.percent, percent, tolerance=1.0),
         )
 
@@ -525,7 +532,7 @@ def _check_rotation(rotation: Rotation) -> Iterator[Finding]:
                 "row up"
             ),
             published=f"p = {p_value(printed):.4f}, {count_improved(printed)} better",
-            ours=f"p = {p_value(corrected):.4f}, {count_improved(corrected)} better",
+            scumble_value=f"p = {p_value(corrected):.4f}, {count_improved(corrected)} better",
             verdict="same conclusion" if is_same else "other conclusion",
         )
 
@@ -562,4 +569,6 @@ def _misfit(classifier: str, sources: dict[str, str]) -> float:
 
 def _closeness(printed: float, recomputed: float, *, tolerance: float) -> str:
     """Return the verdict on two numbers that should be close."""
-    return "close" if abs(printed - recomputed) <= tolerance else "not close"
+    if abs(printed - recomputed) <= tolerance:
+        return "close"
+    return "not close"

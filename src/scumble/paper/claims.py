@@ -16,6 +16,7 @@ from scumble.paper.ledger import ALPHA, CLASSIFIER_VARIANTS, NOT_RUN, resolve_me
 from scumble.paper.published import BeforeAfterPair
 from scumble.paper.verdicts import (
     METRIC_NAMES,
+    NOT_COMPUTABLE,
     UNDEFINED_VALUE_RULES,
     Finding,
     FoldMeans,
@@ -24,8 +25,7 @@ from scumble.paper.verdicts import (
 )
 from scumble.resample import REMEDIAL
 
-ABSENT = "not computable here"
-NO = "does not hold"
+DOES_NOT_HOLD = "does not hold"
 #: Rounding may change an unchanged score of a label by this much.
 SLACK = 1e-12
 #: The paper's figures shorten the names of genbase's labels.
@@ -127,7 +127,7 @@ def _about_resampling(means: FoldMeans) -> Iterator[Finding]:
             part="Resampling",
             item=item,
             published=printed,
-            ours=f"{percent:+.1f} %",
+            scumble_value=f"{percent:+.1f} %",
             verdict=_verdict(
                 holds=abs(percent - claim.percent) <= 5,
                 same_direction=(percent > 0) == (claim.percent > 0),
@@ -147,7 +147,8 @@ def _about_wins(means: FoldMeans) -> Iterator[Finding]:
             continue
         n_improved = count_improved(our_pairs, claim.improved)
         n_claimed, n_pairs_claimed = map(int, claim.claimed.split(" of "))
-        share, claimed_share = n_improved / len(our_pairs), n_claimed / n_pairs_claimed
+        share = n_improved / len(our_pairs)
+        claimed_share = n_claimed / n_pairs_claimed
         n_by_mulan = count_improved(_replace_results(means, pairs, METRIC_NAMES), claim.improved)
         note = ""
         if n_by_mulan != n_improved:
@@ -156,7 +157,7 @@ def _about_wins(means: FoldMeans) -> Iterator[Finding]:
             part="Counts",
             item=item,
             published=claim.claimed,
-            ours=f"{n_improved} of {len(our_pairs)}",
+            scumble_value=f"{n_improved} of {len(our_pairs)}",
             verdict=_verdict(
                 holds=abs(share - claimed_share) <= 0.1,
                 same_direction=(share > 0.5) == (claimed_share > 0.5),
@@ -304,8 +305,8 @@ def _check_dataset(
         part=part,
         item=title,
         published="stated",
-        ours=outcome.evidence,
-        verdict="holds" if outcome.holds else NO,
+        scumble_value=outcome.evidence,
+        verdict="holds" if outcome.holds else DOES_NOT_HOLD,
     )
 
 
@@ -323,12 +324,12 @@ def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -
     elif n_holding:
         verdict = f"holds in {share}"
     else:
-        verdict = NO
+        verdict = DOES_NOT_HOLD
     return Finding(
         part="REMEDIAL",
         item=item,
         published="stated",
-        ours=share,
+        scumble_value=share,
         verdict=verdict,
         note="; ".join(filter(None, (*failing, note))),
     )
@@ -336,14 +337,21 @@ def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -
 
 def _absent(part: str, item: str, *, printed: str, note: str) -> Finding:
     """Return the finding on a statement that cannot be checked here."""
-    return Finding(part=part, item=item, published=printed, ours="-", verdict=ABSENT, note=note)
+    return Finding(
+        part=part,
+        item=item,
+        published=printed,
+        scumble_value="-",
+        verdict=NOT_COMPUTABLE,
+        note=note,
+    )
 
 
 def _verdict(*, holds: bool, same_direction: bool) -> str:
     """Return the verdict on a number of the text."""
     if holds:
         return "holds"
-    return "same direction" if same_direction else NO
+    return "same direction" if same_direction else DOES_NOT_HOLD
 
 
 # The version of MULAN that the printed numbers fit -------------------------------------------
@@ -421,7 +429,9 @@ def _version_finding(item: str, reached: Mapping[str, Sequence[bool]], *, note: 
         part="Versions",
         item=item,
         published=f"{len(best)} numbers",
-        ours=", ".join(f"{name} {sum(is_reached)}" for name, is_reached in reached.items()),
+        scumble_value=", ".join(
+            f"{name} {sum(is_reached)}" for name, is_reached in reached.items()
+        ),
         verdict=f"fits {' or '.join(fitting)}",
         note=note,
     )

@@ -130,23 +130,41 @@ def to_csv(entries: Iterable[ReproductionResult]) -> str:
     """Return a ledger as CSV text."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
-    numbers = ("compared", "ours", "difference", "error")
-    writer.writerow(("table", "item", "published", *numbers, "verdict", "cause", "reason"))
+    writer.writerow(
+        (
+            "table",
+            "item",
+            "published",
+            "compared",
+            "ours",
+            "difference",
+            "error",
+            "verdict",
+            "cause",
+            "reason",
+        )
+    )
     for entry in entries:
-        values = [getattr(entry, name) for name in numbers]
-        texts = ["" if value is None else f"{value:.6g}" for value in values]
         writer.writerow(
             (
                 entry.table,
                 entry.item,
                 entry.published,
-                *texts,
+                _format_number(entry.compared),
+                _format_number(entry.scumble_value),
+                _format_number(entry.difference),
+                _format_number(entry.error),
                 entry.verdict,
                 entry.cause,
                 entry.reason,
             )
         )
     return stream.getvalue()
+
+
+def _format_number(value: float | None) -> str:
+    """Return a number with six digits; "" for None."""
+    return "" if value is None else f"{value:.6g}"
 
 
 # Table 1 -----------------------------------------------------------------------------------------
@@ -184,12 +202,17 @@ def _compare_exactly(
     dataset: str, *, key: str, printed: float, our_value: float | None, note: str
 ) -> ReproductionResult:
     """Return the result for a number that does not depend on chance, at the printed decimals."""
-    verdict, cause = NOT_REPRODUCED, "unknown"
+    verdict = NOT_REPRODUCED
+    cause = "unknown"
     reason = KNOWN_REASONS.get((dataset, key), note)
     if our_value is None:
-        verdict, cause, reason = NOT_COMPUTABLE, "", reason or "data not available"
+        verdict = NOT_COMPUTABLE
+        cause = ""
+        reason = reason or "data not available"
     elif abs(our_value - printed) <= 0.00051:
-        verdict, cause, reason = REPRODUCED, "", ""
+        verdict = REPRODUCED
+        cause = ""
+        reason = ""
     elif (dataset, key) in MISPRINTS:
         cause = "misprint"
     elif note:
@@ -198,7 +221,7 @@ def _compare_exactly(
         table=1,
         item=f"{dataset} {key}",
         published=printed,
-        ours=our_value,
+        scumble_value=our_value,
         verdict=verdict,
         reason=reason,
         cause=cause,
@@ -217,7 +240,8 @@ def imbalance(means: FoldMeans) -> Iterator[ReproductionResult]:
             yield printed.before.as_not_computable(NOT_RUN)
             yield printed.after.as_not_computable(NOT_RUN)
             continue
-        resampler, name = f"{pair.method} 25 %", verdicts.imbalance_name(pair)
+        resampler = f"{pair.method} 25 %"
+        name = verdicts.imbalance_name(pair)
         error_before = means.error(pair.dataset, resampler, "none", f"before.{name}")
         yield printed.before.compare(our_means.before, error_before)
         after_by_percent = {}
@@ -290,7 +314,9 @@ def correlations(means: FoldMeans) -> Iterator[ReproductionResult]:
         pairs = imbalance_pairs(row.resampler, row.measure)
         our_pairs = verdicts.replace_with_our_values(pairs, means.imbalance_means)
         our_coefficient = our_p_value = None
-        verdict, reason, cause = NOT_COMPUTABLE, NOT_RUN, ""
+        verdict = NOT_COMPUTABLE
+        reason = NOT_RUN
+        cause = ""
         if len(our_pairs) == len(pairs):
             scumble, changes = scumble_and_change(
                 [pair for pair in our_pairs if pair.before and pair.after]
@@ -316,7 +342,7 @@ def correlations(means: FoldMeans) -> Iterator[ReproductionResult]:
                 table=3,
                 item=f"{item} {symbol}",
                 published=printed,
-                ours=our_value,
+                scumble_value=our_value,
                 verdict=verdict,
                 reason=reason,
                 cause=cause,
@@ -507,7 +533,7 @@ def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[Reproductio
                 table=10,
                 item=item,
                 published=row.p_value,
-                ours=None,
+                scumble_value=None,
                 verdict=NOT_COMPUTABLE,
                 reason=f"needs five data sets; {len(our_pairs)} were run",
             )
@@ -519,7 +545,7 @@ def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[Reproductio
             table=10,
             item=item,
             published=row.p_value,
-            ours=our_p_value,
+            scumble_value=our_p_value,
             verdict=SAME_DIRECTION if agrees else NOT_REPRODUCED,
             reason=f"over {len(our_pairs)} of {len(pairs)} data sets",
             cause="repaired row" if is_displaced and not agrees else "other numbers",

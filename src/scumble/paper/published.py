@@ -72,7 +72,9 @@ class BeforeAfterPair(NamedTuple):
     @property
     def table(self) -> int:
         """Number of the table: 2 for imbalance, 5 to 9 for the metrics."""
-        return 5 + METRICS.index(self.measure) if self.measure in METRICS else 2
+        if self.measure in METRICS:
+            return 5 + METRICS.index(self.measure)
+        return 2
 
     @property
     def decimals(self) -> int:
@@ -124,7 +126,7 @@ class Significance(NamedTuple):
 class Count(NamedTuple):
     """Numbers of results that are better and worse after REMEDIAL, as the paper counts them."""
 
-    by: str  # "classifier", "dataset" or "metric"
+    grouped_by: str  # "classifier", "dataset" or "metric"
     name: str
     better: int
     worse: int

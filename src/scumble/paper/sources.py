@@ -39,7 +39,9 @@ def load(name: str) -> MultilabelDataset | None:
 def substitute_note(name: str, data: MultilabelDataset) -> str:
     """Return the name and the difference of a data set that replaces one of the paper, or ""."""
     substitute, difference = SUBSTITUTES.get(name, ("", ""))
-    return f"{substitute}: {difference}" if data.name == substitute else ""
+    if data.name == substitute:
+        return f"{substitute}: {difference}"
+    return ""
 
 
 # Plans --------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
@@ -46,7 +46,7 @@ class ReproductionResult:
         Name of the number: data set, method and metric.
     published : float
         The printed number.
-    ours : float or None
+    scumble_value : float or None
         Our number; None if it cannot be computed.
     verdict : str
         One of `VERDICTS`.
@@ -72,7 +72,7 @@ class ReproductionResult:
     table: int
     item: str
     published: float
-    ours: float | None
+    scumble_value: float | None
     verdict: str
     reason: str = ""
     error: float | None = None
@@ -82,13 +82,25 @@ class ReproductionResult:
     @property
     def difference(self) -> float | None:
         """Our number less the published one, or less the number of the corrected row."""
-        if self.ours is None:
+        if self.scumble_value is None:
             return None
-        return self.ours - (self.published if self.compared is None else self.compared)
+        expected = self.published if self.compared is None else self.compared
+        return self.scumble_value - expected
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes and the difference as a dict."""
-        return {**asdict(self), "difference": self.difference}
+        """Return the attributes and the difference as a dict; ``ours`` is our number."""
+        return {
+            "table": self.table,
+            "item": self.item,
+            "published": self.published,
+            "ours": self.scumble_value,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "error": self.error,
+            "cause": self.cause,
+            "compared": self.compared,
+            "difference": self.difference,
+        }
 
 
 @dataclass(frozen=True)
@@ -108,7 +120,7 @@ class PrintedNumber:
             table=self.table,
             item=self.item,
             published=self.value,
-            ours=None,
+            scumble_value=None,
             verdict=NOT_COMPUTABLE,
             reason=reason,
         )
@@ -154,7 +166,7 @@ class PrintedNumber:
             table=self.table,
             item=self.item,
             published=self.value,
-            ours=our_value,
+            scumble_value=our_value,
             verdict=verdict,
             reason=reason,
             error=error,
@@ -166,7 +178,8 @@ class PrintedNumber:
         """Return whether our number and the printed one change in the same direction."""
         if self.before is None:
             return False
-        printed_change, our_change = self.corrected_value - self.before, after - before
+        printed_change = self.corrected_value - self.before
+        our_change = after - before
         is_same_gain = (our_change > 0) == (printed_change > 0)
         return is_same_gain and (our_change == 0) == (printed_change == 0)
 
@@ -189,7 +202,7 @@ class Finding:
         Section of the audit, such as ``"Table 3"``.
     item : str
         The number or statement in question.
-    published, ours : str
+    published, scumble_value : str
         The printed and the recomputed number as text, with the digits that the paper prints.
     verdict : str
         ``"follows"``, ``"follows before rounding"`` or ``"does not follow"`` in the audit; see
@@ -207,13 +220,20 @@ class Finding:
     part: str
     item: str
     published: str
-    ours: str
+    scumble_value: str
     verdict: str
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as a dict."""
-        return asdict(self)
+        """Return the attributes as a dict; ``ours`` is the recomputed number."""
+        return {
+            "part": self.part,
+            "item": self.item,
+            "published": self.published,
+            "ours": self.scumble_value,
+            "verdict": self.verdict,
+            "note": self.note,
+        }
 
 
 def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
@@ -325,7 +345,8 @@ class FoldMeans:
 
     def imbalance_means(self, pair: BeforeAfterPair, percent: int = 25) -> MeansBeforeAfter:
         """Return our MaxIR or MeanIR before and after resampling."""
-        resampler, name = f"{pair.method} {percent} %", imbalance_name(pair)
+        resampler = f"{pair.method} {percent} %"
+        name = imbalance_name(pair)
         return MeansBeforeAfter(
             before=self.get(pair.dataset, resampler, "none", f"before.{name}"),
             after=self.get(pair.dataset, resampler, "none", f"after.{name}"),

@@ -200,7 +200,8 @@ def new_figure(
     figure = module.Figure(figsize=size, layout="constrained")
     figure.get_layout_engine().set(w_pad=pads[0], h_pad=pads[1])
     if dark is not None:
-        figure.set_facecolor((DARK if dark else LIGHT).background_color)
+        theme = DARK if dark else LIGHT
+        figure.set_facecolor(theme.background_color)
     return figure
 
 

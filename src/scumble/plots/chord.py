@@ -28,8 +28,10 @@ MAX_NAME_WIDTH = 24
 MAX_FONT_SIZE = 9.0
 #: Width and height of the figure.
 SIZE_INCHES = 8.0
-#: Opacity of ribbons between a rare and a frequent label, and of all others.
-MIXED_OPACITY, OTHER_OPACITY = 0.7, 0.3
+#: Opacity of ribbons between a rare and a frequent label.
+MIXED_OPACITY = 0.7
+#: Opacity of all other ribbons.
+OTHER_OPACITY = 0.3
 
 
 @register_plot("chord", title="which labels share instances", alias="LC")
@@ -47,7 +49,7 @@ def plot_chord(
 ) -> Any:
     """Draw labels as arcs of a circle and join those that share instances.
 
-    Rare labels stand at the top in warm colors. A ribbon has the color of the rarer label; those
+    Rare labels are at the top, in warm colors. A ribbon has the color of the rarer label; those
     between a rare and a frequent label are strong, all others faint. The end of an arc without
     ribbons stands for instances that have only this label; a thin pale band inside it marks
     instances whose other labels are not drawn.
@@ -133,7 +135,8 @@ def _draw_arcs(ax: Any, layout: ChordLayout, colors: list[str]) -> None:
     arcs = [_band_path(arc.start, arc.end, inner=1 - RING, outer=1.0) for arc in layout.arcs]
     _fill(ax, arcs, colors, [1.0] * len(arcs))
     inner = 1 - RING - 0.03
-    bands, band_colors = [], []
+    bands = []
+    band_colors = []
     for arc, color in zip(layout.arcs, colors, strict=True):
         if arc.company_end > arc.ribbons_end:
             bands.append(
@@ -186,13 +189,16 @@ def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, font_size: float) -> No
     middle = (arc.start + arc.end) / 2
     line = (_point(middle, 1.005), _point(angle, NAME_RADIUS - 0.01))
     ax.plot(*zip(*line, strict=True), color=theme.line_color, linewidth=0.6)
-    name, count = display_name(arc.name, MAX_NAME_WIDTH), f"{arc.count:,}"
+    name = display_name(arc.name, MAX_NAME_WIDTH)
+    count = f"{arc.count:,}"
     rotation = 90 - math.degrees(angle)
     if is_on_left:  # turned around, so that no text is upside down
-        text, alignment = f"{count}  {name}", "right"
+        text = f"{count}  {name}"
+        alignment = "right"
         rotation += 180
     else:
-        text, alignment = f"{name}  {count}", "left"
+        text = f"{name}  {count}"
+        alignment = "left"
     x, y = _point(angle, NAME_RADIUS)
     ax.text(
         x,
@@ -239,7 +245,8 @@ def _closed_path(start: Point, *pieces: Sequence[Point]) -> Any:
     """Return a closed path of cubic curves, of three points each, and lines, of one point."""
     from matplotlib.path import Path
 
-    points, codes = [start], [Path.MOVETO]
+    points = [start]
+    codes = [Path.MOVETO]
     for piece in pieces:
         points += piece
         codes += [Path.CURVE4 if len(piece) > 1 else Path.LINETO] * len(piece)

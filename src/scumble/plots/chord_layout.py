@@ -27,12 +27,16 @@ from scumble.plots.base import spread_positions
 
 #: If no more labels than this occur, all are drawn.
 DRAW_ALL = 30
-#: Otherwise so many difficult labels, and so many majority labels that they co-occur with.
-N_LABELS, N_PARTNERS = 12, 12
+#: Otherwise, number of difficult labels.
+N_LABELS = 12
+#: Otherwise, number of majority labels that they co-occur with.
+N_PARTNERS = 12
 #: Largest number of ribbons.
 MAX_RIBBONS = 1000
-#: Angle between two arcs, and the largest share of the circle that all gaps may take.
-GAP, GAP_SHARE = math.radians(2), 0.25
+#: Angle between two arcs.
+GAP = math.radians(2)
+#: Largest share of the circle that all gaps may take.
+GAP_SHARE = 0.25
 #: How many times wider the gap between minority and majority labels is.
 WIDE_GAP = 3
 #: Angle between two names. The font size is chosen to fit.
@@ -183,7 +187,8 @@ class ChordLayout:
     @property
     def note(self) -> str:
         """A sentence on what is drawn and what is left out."""
-        n_rare, n_drawn = sum(arc.is_minority for arc in self.arcs), len(self.arcs)
+        n_rare = sum(arc.is_minority for arc in self.arcs)
+        n_drawn = len(self.arcs)
         text = f"{n_drawn:,} of {self.n_labels:,} labels"
         if not self.n_labels_left_out:
             text = f"All {n_drawn:,} labels that occur." if n_drawn != 1 else "The only label."
@@ -191,7 +196,10 @@ class ChordLayout:
             text += ", as chosen."
         elif n_rare:
             n_other = n_drawn - n_rare
-            text += f": the {n_rare:,} most difficult and {n_other:,} frequent ones they meet."
+            text += (
+                f": the {n_rare:,} most difficult and {n_other:,} frequent ones that co-occur with "
+                "them."
+            )
         else:
             text += "."
         if self.n_ribbons_left_out:
@@ -297,8 +305,8 @@ def chord_layout(
             check_count(value, name=name, caller="chord_layout", minimum=0)
     if isinstance(data, Summary):
         raise ParameterError(
-            "chord_layout: a summary does not say which labels meet. Give the data set, and the "
-            "summary as summary=..."
+            "chord_layout: a summary does not contain which labels co-occur. Give the data set, "
+            "and the summary as summary=..."
         )
     if n_labels is None:
         limits = LabelLimits(draw_all=DRAW_ALL, n_difficult=N_LABELS, n_partners=n_partners)

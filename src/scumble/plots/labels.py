@@ -76,7 +76,8 @@ def plot_labels(
     if labels is not None:
         selected = find_label_indices(labels, table.name)
     selected = selected[np.lexsort((selected, -table.count[selected]))]
-    n_hidden, n_first = max(len(selected) - n_labels, 0), (n_labels + 1) // 2
+    n_hidden = max(len(selected) - n_labels, 0)
+    n_first = (n_labels + 1) // 2
     drawn = np.delete(selected, slice(n_first, n_first + n_hidden))
     ax, theme = prepare_axes(ax, dark, size=_size(len(drawn)), purpose="plot_labels")
     is_rare = table.is_minority[drawn]
@@ -209,7 +210,7 @@ def plot_difficult(
     return ax
 
 
-@register_plot("cooccurrence", title="how often labels meet, similar labels together")
+@register_plot("cooccurrence", title="how often labels co-occur, similar labels together")
 def plot_cooccurrence(
     data: Any,
     labels: Sequence[str | int] | None = None,
@@ -262,7 +263,8 @@ def plot_cooccurrence(
     pair_counts = joint_counts(Y, selected)[:, selected].toarray()
     shares = pair_counts / np.maximum(pair_counts.diagonal(), 1)[:, np.newaxis]
     order = _clustered_order(shares) if cluster else np.argsort(selected)
-    selected, shares = selected[order], shares[np.ix_(order, order)]
+    selected = selected[order]
+    shares = shares[np.ix_(order, order)]
 
     side = 3.2 + 0.2 * len(selected)
     ax, theme = prepare_axes(ax, dark, size=(side + 1, side), purpose="plot_cooccurrence")
@@ -281,7 +283,7 @@ def plot_cooccurrence(
 
 
 def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
-    """Return the labels of rows as texts; a summary does not know them."""
+    """Return the labels of rows as texts; numbers of rows if the data is a summary."""
     if isinstance(data, Summary):
         return [f"labelset of row {row}" for row in rows]
     Y, names = check_named_labels(data, caller="plot_labelsets")
@@ -332,10 +334,12 @@ def _scale_irlbl_axis(ax: Any, theme: Theme, *, mean: float, largest: float) -> 
     if largest > 20:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else "")
-        low, high = 0.9, 1.15 * largest
+        low = 0.9
+        high = 1.15 * largest
     else:
         margin = 0.03 * (largest - 1)  # so that no point is cut off at an edge
-        low, high = 1 - margin, largest + margin
+        low = 1 - margin
+        high = largest + margin
     ax.set_xlim(low, max(high, low + 0.1))
     theme.mark_line(ax, mean, f"MeanIR {mean:,.1f}", (-4, 4), fontsize=9)
 

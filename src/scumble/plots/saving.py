@@ -83,9 +83,12 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     date_fields = {"svg": "Date", "pdf": "CreationDate"}
     metadata = {date_fields[suffix]: None} if suffix in date_fields else {}
     content = io.BytesIO()
-    figure = (ax[0] if isinstance(ax, tuple) else ax).get_figure(root=True)
+    first_axes = ax[0] if isinstance(ax, tuple) else ax
+    figure = first_axes.get_figure(root=True)
     missing = complete_fonts(figure)
-    style = {"svg.hashsalt": "scumble", "svg.fonttype": "none" if missing else "path"}
+    # Letters that the font lacks stay text, so that the viewer's fonts can show them.
+    font_type = "none" if missing else "path"
+    style = {"svg.hashsalt": "scumble", "svg.fonttype": font_type}
     with rc_context(style), warnings.catch_warnings():
         # One warning, below, replaces those for every letter.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")

@@ -208,7 +208,8 @@ def plot_choices(
     shares = np.divide(table, best, out=np.zeros_like(table), where=best > 0)
     ax.imshow(shares, cmap=theme.colormap, vmin=0, vmax=1.6, aspect="auto")
     for row, column in np.argwhere(np.isfinite(table)):
-        value, best_value = table[row, column], best[row, 0]
+        value = table[row, column]
+        best_value = best[row, 0]
         is_best = value == best_value
         _write_cell(ax, theme, row=row, column=column, value=value, is_best=is_best)
         if value >= best_value - tolerance:
@@ -253,10 +254,12 @@ def _draw_methods(
     for position, method in enumerate(order):
         if position < n_left:
             height = top - 0.45 * position
-            edge, alignment = 0.9, "right"
+            edge = 0.9
+            alignment = "right"
         else:
             height = top - 0.45 * (len(order) - 1 - position)
-            edge, alignment = len(ranks) + 0.1, "left"
+            edge = len(ranks) + 0.1
+            alignment = "left"
         rank = ranks[method]
         ax.plot([rank, rank, edge], [0, height, height], lw=0.9, c=theme.muted_color)
         ax.text(

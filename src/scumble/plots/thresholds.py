@@ -169,13 +169,13 @@ def _draw_curve(ax: Any, theme: Theme, curve: ThresholdCurve, color: str) -> Non
         rates, curve.observed, color=theme.muted_color, linewidth=0.9, marker=marker, markersize=4
     )
     ax.plot(rates, curve.expected, color=color, linewidth=2.2, zorder=3)
-    if curve.chosen >= 0:
+    if curve.selected >= 0:
         _mark_threshold(
             ax,
             theme,
-            x=rates[curve.chosen],
-            y=curve.expected[curve.chosen],
-            threshold=curve.thresholds[curve.chosen],
+            x=rates[curve.selected],
+            y=curve.expected[curve.selected],
+            threshold=curve.thresholds[curve.selected],
             color=color,
         )
 

@@ -38,7 +38,8 @@ def tree_layout(tree: Any, max_depth: int | None = None) -> tuple[Array, Array]:
     >>> x.tolist(), depth.tolist()
     ([0.5, 0.0, 1.0], [0, 1, 1])
     """
-    x, depth = np.full(tree.n_nodes, np.nan), np.full(tree.n_nodes, -1)
+    x = np.full(tree.n_nodes, np.nan)
+    depth = np.full(tree.n_nodes, -1)
     n_leaves = 0
     pending = [(0, 0)]  # nodes with their depth
     while pending:  # depth first, so that leaves come from left to right
@@ -124,7 +125,8 @@ def _draw_node(ax: Any, tree: Any, labels: TreeLabels, node: int, x: Array, dept
     if parent < 0:
         return
     ax.plot([x[parent], x[node]], [-depth[parent], -depth[node]], color="0.6", lw=1, zorder=1)
-    middle_x, middle_y = (x[parent] + x[node]) / 2, -(depth[parent] + depth[node]) / 2
+    middle_x = (x[parent] + x[node]) / 2
+    middle_y = -(depth[parent] + depth[node]) / 2
     background = {"facecolor": "white", "edgecolor": "none", "pad": 1}
     value = labels.branch_text(node).strip()
     ax.text(

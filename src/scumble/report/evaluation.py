@@ -228,7 +228,7 @@ def best_sentences(comparison: dict[str, Any]) -> list[str]:
     text = f"Best mean: {best}."
     if n_methods > 2:
         noun = "folds" if _n_folds(comparison) > 1 else "rows"
-        amount = "; by how much, they cannot tell"
+        amount = "; they cannot show by how much"
         if optimism is not None:
             amount = f" by about {optimism:.3f}"
         text += (

@@ -24,7 +24,7 @@ from scumble.report.treatment import prepare_treatments
 
 PACKAGE = __name__.rpartition(".")[0]
 EXPLANATION = (
-    "An arc is as long as the label's count; rare labels stand at the top in warm colours. Ribbons "
+    "An arc is as long as the label's count; rare labels are at the top in warm colours. Ribbons "
     "join labels that share instances and have the colour of the rarer one; the bare end of an arc "
     "are instances with that label alone."
 )
@@ -246,13 +246,13 @@ def _pdf_content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> di
 
 def _difficult_label_content(label: dict[str, Any]) -> dict[str, Any]:
     """Return the texts about a difficult label, and the table of co-occurring majority labels."""
-    facts = f"in {describe_difficult_label(label)}"
+    description = f"in {describe_difficult_label(label)}"
     if not label["partners"]:
-        facts += "; co-occurs with no majority label"
+        description += "; co-occurs with no majority label"
     n_hidden = label["n_partners"] - len(label["partners"])
     return {
         "name": _printable_name(label),
-        "facts": facts,
+        "facts": description,
         "head": ["majority label", "together", "share", "IRLbl", "SCUMBLE"],
         "rows": [
             [

@@ -31,9 +31,13 @@ MEASURES = (
     ("n_instances", "Rows", None),
     ("n_unlabelled", "Rows without labels", True),
 )
-BETTER, WORSE, SAME, CHANGED = "better", "worse", "same", "changed"
+# Verdicts on the change of a measure.
+BETTER = "better"
+WORSE = "worse"
+SAME = "same"
+CHANGED = "changed"
 #: A reminder that measures of data do not show the effect on classifiers.
-CAVEAT = "whether that helps a classifier, only cross-validation tells"
+CAVEAT = "only cross-validation shows whether that helps a classifier"
 
 
 def measure_change_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -91,7 +95,7 @@ def _one_sided_note(method: dict[str, Any], n_new_unlabelled: int) -> str:
         return f"{start} and stayed whole."
     return (
         f"{start}: of each pair of rows made from one of them, one has no label at all "
-        f"({pluralize(n_new_unlabelled, 'row')} in all). Such a row tells a classifier that none "
+        f"({pluralize(n_new_unlabelled, 'row')} in all). Such a row teaches a classifier that none "
         "of the labels applies: on enron it lowered the recall of binary relevance from 0.50 to "
         "0.28, where one_sided=keep, which leaves these instances whole, gave 0.49."
     )
@@ -193,7 +197,10 @@ def _verdict_sentence(methods: list[dict[str, Any]], before: dict[str, Any]) -> 
     scumble_text = _decrease_text("SCUMBLE", before["scumble"], by_scumble, "scumble")
     mean_ir_text = _decrease_text("MeanIR", before["mean_ir"], by_mean_ir, "mean_ir")
     if by_scumble is None and by_mean_ir is None:
-        return f"No method lowers SCUMBLE or MeanIR here; {CAVEAT.replace('that', 'one of them')}."
+        return (
+            "No method lowers SCUMBLE or MeanIR here; only cross-validation shows whether one of "
+            "them helps a classifier."
+        )
     if by_mean_ir is None:
         method = by_scumble["method"]  # type: ignore[index]  # not None as well
         return f"{method} lowers {scumble_text}, and no method lowers MeanIR; {CAVEAT}."

@@ -240,23 +240,26 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
                 "This method is only available when metadata routing is enabled. You can enable it "
                 "using sklearn.set_config(enable_metadata_routing=True)."
             )
-        requests = self._get_metadata_request()
+        requests = self.get_metadata_routing()
         if sample_weight != UNCHANGED:
             requests.fit_resample.add_request(param="sample_weight", alias=sample_weight)
-        self._metadata_request = requests
+        self._metadata_request = requests  # the attribute that scikit-learn's clone copies
         return self
 
-    def _get_metadata_request(self) -> Any:
-        """Return the metadata that each method requests, also `fit_resample`.
+    def get_metadata_routing(self) -> Any:
+        """Return the metadata that each method requests; scikit-learn's routing calls this.
 
-        Metadata routing of scikit-learn calls this method.
+        Returns
+        -------
+        MetadataRequest
+            The requests of scikit-learn's methods and of ``fit_resample``.
         """
-        requests = super()._get_metadata_request()
+        requests = super().get_metadata_routing()
         if isinstance(requests, ResamplerMetadataRequest):
             return requests
-        complete = ResamplerMetadataRequest(self)
-        complete.update(requests)
-        return complete
+        requests_with_fit_resample = ResamplerMetadataRequest(self)
+        requests_with_fit_resample.update(requests)
+        return requests_with_fit_resample
 
     def resample(self, data: Any, out: str | os.PathLike[str] | None = None) -> Any:
         """Resample a data set object, or one that does not fit in memory.

@@ -18,6 +18,7 @@ from scumble._core.errors import (
 )
 from scumble._core.progress import progress_bar
 from scumble._core.registry import find_class, registered_objects
+from scumble._core.text import pluralize
 from scumble.data import MultilabelDataset
 from scumble.measures.summary import characterize
 from scumble.resample.base import BaseResampler
@@ -178,7 +179,9 @@ def title_of(resampler: BaseResampler) -> str:
             text = title_of(value) if isinstance(value, BaseResampler) else value
             changed.append(f"{name}={text}")
     class_name = type(resampler).__name__
-    return f"{class_name}({', '.join(changed)})" if changed else class_name
+    if changed:
+        return f"{class_name}({', '.join(changed)})"
+    return class_name
 
 
 def apply_remedial(
@@ -301,7 +304,7 @@ def compare_methods(
         methods=", ".join(allowed),
     )
     rows = [_result_row("none", data, [], seconds=0.0)]
-    title = f"Running {len(names)} method{'' if len(names) == 1 else 's'}"
+    title = f"Running {pluralize(len(names), 'method')}"
     with progress_bar(title, len(names)) as advance:
         for name in names:
             settings = {key: parameters[key] for key in parameters if key in allowed.get(name, ())}

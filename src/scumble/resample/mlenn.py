@@ -60,7 +60,7 @@ class MLeNN(BaseDistanceResampler, display_group="Remove rows"):
     two nominal values is 0 or 1.
 
     The R package mldr.resampling removes at most one row. Its rule marks many more, and more than
-    this class: it does not protect rows that have a frequent label beside a rare one, and
+    this class: it does not protect rows that have both frequent and rare labels, and
     compares with the second to the :math:`(k+1)`-th nearest row. On emotions (k = 3, threshold
     0.5, unscaled) it marks 144 rows, or 136 with the nearest neighbours instead; 43 of these have
     no rare label and are the rows that this class removes.

@@ -79,17 +79,17 @@ class REMEDIAL(BaseResampler, display_group="Decouple"):
     the result of ``unseen="zero"`` if some labels never occur. (Two of slashdot's 22 labels never
     do: with them MeanIR is 17.69 instead of 19.46, and no ratio lies between the two.)
 
-    A learner of one label at a time cannot use which copy got which labels: for each label of a
-    split row, one of the two copies has the label and the other has not. If the labels were
-    divided between the copies at random, binary relevance would get, label by label, the same
-    rows with the same targets in another order, and hence make the same predictions with every
-    base learner that does not depend on the order of rows. (C4.5 trees do not, if no value is
-    missing and weights are integers: they are then computed from counts.) Learners of several
-    labels at once do use the difference, but most of those that were measured did not benefit: a
-    label whose rows are all split has as many equal rows against it as for it, and most rows of
-    minority labels are split (56 to 100 % on the paper's data sets). Decoupling lowers measures
-    of the labels; before learning it mostly harms (see the study on the guide's page about
-    decoupling).
+    A classifier that learns one label at a time does not know which copy got which labels: for
+    each label of a split row, one of the two copies has the label and the other has not. If the
+    labels were divided between the copies at random, binary relevance would get, label by label,
+    the same rows with the same targets in another order, and hence make the same predictions with
+    every base learner that does not depend on the order of rows. (C4.5 trees do not, if no value
+    is missing and weights are integers: they are then computed from counts.) Classifiers that
+    learn several labels together use the difference, but most of those that were measured did not
+    benefit: a label whose rows are all split has as many negative as positive copies, and most
+    rows of minority labels are split (56 to 100 % on the paper's data sets). Decoupling lowers
+    measures of the labels; before learning it mostly harms (see the study on the guide's page
+    about decoupling).
 
     In most real data the majority of the instances above the mean are one-sided (776 of 845 in
     enron), so the published algorithm mostly adds copies without labels; ``n_one_sided_`` counts
@@ -174,7 +174,8 @@ def decouple_labels(
     n_majority, is_mixed = _count_majority_labels(Y, is_minority, above)
     n_one_sided = len(above) - int(np.count_nonzero(is_mixed))
     if one_sided == "clone":
-        rows, n_moved = above, n_majority
+        rows = above
+        n_moved = n_majority
     else:
         rows, n_moved = above[is_mixed], n_majority[is_mixed]
         is_split[above[~is_mixed]] = False

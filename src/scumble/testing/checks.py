@@ -1,6 +1,6 @@
-"""One exam for all resamplers.
+"""Checks that every resampler has to pass.
 
-In a test suite of your own::
+Use them in your own test suite::
 
     @pytest.mark.parametrize("check", resampler_checks(), ids=lambda check: check.__name__)
     def test_my_resampler(check):
@@ -27,13 +27,13 @@ Check = Callable[[Any], None]
 def make_multilabel_example(
     n_samples: int = 40, n_labels: int = 5, seed: int = 0
 ) -> tuple[Array, Array]:
-    """Make a small imbalanced problem with instances of all sorts."""
+    """Return features and labels of a small imbalanced problem, with awkward rows."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, 3)).round(3)
     share = 0.8 / 2.0 ** np.arange(n_labels)
     Y = (rng.random((n_samples, n_labels)) < share).astype(int)
-    Y[0] = 1  # one instance has them all, so no label is unseen
-    Y[-1] = 0
+    Y[0] = 1  # an instance with all labels, so that no label is unseen
+    Y[-1] = 0  # an instance without labels
     return X, Y
 
 
@@ -43,7 +43,7 @@ def check_resampler(resampler: Any) -> None:
     Parameters
     ----------
     resampler : object
-        Has ``fit_resample`` and scikit-learn's ``get_params``.
+        An object with ``fit_resample`` and scikit-learn's ``get_params``.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def check_resampler(resampler: Any) -> None:
 
 
 def resampler_checks() -> list[Check]:
-    """List the checks; each takes a resampler and raises AssertionError where it fails.
+    """Return the checks; each takes a resampler and raises AssertionError if it fails.
 
     Returns
     -------
     list of callable
-        Named ``check_...``.
+        Functions whose names begin with ``check_``.
 
     Examples
     --------
@@ -70,36 +70,44 @@ def resampler_checks() -> list[Check]:
     >>> for check in resampler_checks()[:3]:
     ...     check(MLROS())
     """
-    named = (thing for name, thing in globals().items() if name.startswith("check_"))
-    return [check for check in named if check is not check_resampler]
+    return [
+        function
+        for name, function in globals().items()
+        if name.startswith("check_") and function is not check_resampler
+    ]
 
 
-def _seeded(resampler: Any, seed: int = 3) -> Any:
-    fresh = clone(resampler)
-    if "random_state" in fresh.get_params():
-        fresh.set_params(random_state=seed)
-    return fresh
+def _clone_with_seed(resampler: Any, seed: int = 3) -> Any:
+    """Return an unused copy of the resampler with a seed, if it takes one."""
+    copy = clone(resampler)
+    if "random_state" in copy.get_params():
+        copy.set_params(random_state=seed)
+    return copy
 
 
-def _dense(data: Any) -> Array:
+def _to_dense(data: Any) -> Array:
+    """Return an array, sparse matrix or frame as dense array."""
     if sparse.issparse(data):
         return data.toarray()
-    return data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
+    if hasattr(data, "to_numpy"):
+        return data.to_numpy()
+    return np.asarray(data)
 
 
-def _assert_equal(found: Sequence[Any], expected: Sequence[Any]) -> None:
-    for a, b in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(_dense(a), _dense(b))
+def _assert_equal(actual: Sequence[Any], expected: Sequence[Any]) -> None:
+    """Check that features and labels have equal values, in whatever container."""
+    for actual_part, expected_part in zip(actual, expected, strict=True):
+        np.testing.assert_array_equal(_to_dense(actual_part), _to_dense(expected_part))
 
 
-def _assert_close(found: Sequence[Any], expected: Sequence[Any]) -> None:
-    """Compare features up to rounding, and labels."""
-    np.testing.assert_allclose(_dense(found[0]), expected[0], atol=1e-9)
-    _assert_equal(found[1:], expected[1:])
+def _assert_close(actual: Sequence[Any], expected: Sequence[Any]) -> None:
+    """Check that features are equal up to rounding, and labels exactly."""
+    np.testing.assert_allclose(_to_dense(actual[0]), expected[0], atol=1e-9)
+    _assert_equal(actual[1:], expected[1:])
 
 
-def _refusal(resampler: Any, X: Any, Y: Any) -> ScumbleError | None:
-    """Give the error by which a resampler refuses data; None if it takes them."""
+def _error_of(resampler: Any, X: Any, Y: Any) -> ScumbleError | None:
+    """Return the error that a resampler raises for data; None if it accepts them."""
     try:
         resampler.fit_resample(X, Y)
     except ScumbleError as error:
@@ -107,10 +115,10 @@ def _refusal(resampler: Any, X: Any, Y: Any) -> ScumbleError | None:
     return None
 
 
-def check_sample_indices_name_the_source_of_every_row(resampler: Any) -> None:
-    """`sample_indices_` has one valid row per output row; `n_added_`, `n_removed_` add up."""
+def check_sample_indices(resampler: Any) -> None:
+    """Check that `sample_indices_` has an input row per output row, and that counts add up."""
     X, Y = make_multilabel_example()
-    sampler = _seeded(resampler)
+    sampler = _clone_with_seed(resampler)
     X_new, Y_new = sampler.fit_resample(X, Y)
     rows = sampler.sample_indices_
     assert X_new.shape[0] == Y_new.shape[0] == len(rows)
@@ -123,41 +131,41 @@ def check_sample_indices_name_the_source_of_every_row(resampler: Any) -> None:
     assert sampler.summary()["after"]["n_instances"] == len(rows)
 
 
-def check_containers_come_back_as_they_were_given(resampler: Any) -> None:
-    """Arrays, sparse matrices and frames come back as such, all with the same values."""
+def check_containers_are_preserved(resampler: Any) -> None:
+    """Check that arrays, sparse matrices and frames are returned as such, with equal values."""
     X, Y = make_multilabel_example()
-    expected = _seeded(resampler).fit_resample(X, Y)
-    for make in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
-        found = _seeded(resampler).fit_resample(make(X), make(Y))
-        assert [type(part) for part in found] == [make, make]
-        _assert_close(found, expected)
-    X_new, Y_new = _seeded(resampler).fit_resample(X.tolist(), Y.tolist())
+    expected = _clone_with_seed(resampler).fit_resample(X, Y)
+    for container in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
+        actual = _clone_with_seed(resampler).fit_resample(container(X), container(Y))
+        assert [type(part) for part in actual] == [container, container]
+        _assert_close(actual, expected)
+    X_new, Y_new = _clone_with_seed(resampler).fit_resample(X.tolist(), Y.tolist())
     assert isinstance(X_new, np.ndarray)
     np.testing.assert_array_equal(Y_new, expected[1])
     for library in _frame_libraries("pandas", "polars"):
-        given = [
-            library.DataFrame({f"{letter}{at}": column for at, column in enumerate(table.T)})
-            for letter, table in (("f", X), ("l", Y))
-        ]
-        found = _seeded(resampler).fit_resample(*given)
-        for part, source in zip(found, given, strict=True):
-            assert isinstance(part, library.DataFrame)
-            assert list(part.columns) == list(source.columns)
-        _assert_close(found, expected)
+        X_frame = library.DataFrame({f"f{i}": column for i, column in enumerate(X.T)})
+        Y_frame = library.DataFrame({f"l{i}": column for i, column in enumerate(Y.T)})
+        actual = _clone_with_seed(resampler).fit_resample(X_frame, Y_frame)
+        for actual_frame, input_frame in zip(actual, (X_frame, Y_frame), strict=True):
+            assert isinstance(actual_frame, library.DataFrame)
+            assert list(actual_frame.columns) == list(input_frame.columns)
+        _assert_close(actual, expected)
 
 
-def check_types_and_names_are_kept(resampler: Any) -> None:
-    """Element types survive, as do a pandas frame's columns and index."""
+def check_dtypes_and_names_are_preserved(resampler: Any) -> None:
+    """Check that data types are preserved, and the columns and index of a pandas frame."""
     X, Y = make_multilabel_example()
-    for kind in (bool, np.int8, np.int64, np.float32):
-        X_new, Y_new = _seeded(resampler).fit_resample(X.astype(np.float32), Y.astype(kind))
+    for dtype in (bool, np.int8, np.int64, np.float32):
+        X_new, Y_new = _clone_with_seed(resampler).fit_resample(
+            X.astype(np.float32), Y.astype(dtype)
+        )
         assert X_new.dtype == np.float32
-        assert Y_new.dtype == kind
+        assert Y_new.dtype == dtype
     for library in _frame_libraries("pandas"):
-        index = [f"row {at}" for at in range(len(X))]
+        index = [f"row {i}" for i in range(len(X))]
         X_frame = library.DataFrame(X, index=index, columns=["a", "b", "c"])
         Y_frame = library.DataFrame(Y.astype(bool), index=index)
-        sampler = _seeded(resampler)
+        sampler = _clone_with_seed(resampler)
         X_new, Y_new = sampler.fit_resample(X_frame, Y_frame)
         assert X_new.index.tolist() == [index[row] for row in sampler.sample_indices_]
         assert X_new.index.tolist() == Y_new.index.tolist()
@@ -166,44 +174,46 @@ def check_types_and_names_are_kept(resampler: Any) -> None:
 
 
 def check_input_is_not_changed(resampler: Any) -> None:
-    """Arrays of the caller, dense or sparse, are as before."""
+    """Check that the caller's arrays, dense or sparse, are not modified."""
     X, Y = make_multilabel_example()
-    for make in (np.array, sparse.csr_array):
-        given = make(X), make(Y)
-        _seeded(resampler).fit_resample(*given)
-        _assert_equal(given, (X, Y))
+    for container in (np.array, sparse.csr_array):
+        X_input = container(X)
+        Y_input = container(Y)
+        _clone_with_seed(resampler).fit_resample(X_input, Y_input)
+        _assert_equal((X_input, Y_input), (X, Y))
 
 
-def check_global_random_state_is_left_alone(resampler: Any) -> None:
-    """NumPy's global generator is neither read nor written."""
+def check_global_random_state_is_not_used(resampler: Any) -> None:
+    """Check that NumPy's global generator is not used."""
     X, Y = make_multilabel_example()
     before = repr(np.random.get_state())  # noqa: NPY002  (the global state is the point)
     clone(resampler).fit_resample(X, Y)
     assert repr(np.random.get_state()) == before  # noqa: NPY002  (as above)
 
 
-def check_one_seed_gives_one_answer(resampler: Any) -> None:
-    """Seeded alike, the rows are the same, in the same object or a new one."""
+def check_same_seed_gives_same_result(resampler: Any) -> None:
+    """Check that the same seed gives the same rows, from the same object and from a clone."""
     X, Y = make_multilabel_example()
-    sampler = _seeded(resampler)
+    sampler = _clone_with_seed(resampler)
     first = sampler.fit_resample(X, Y)
-    for again in (sampler, _seeded(resampler)):
+    for again in (sampler, _clone_with_seed(resampler)):
         _assert_equal(again.fit_resample(X, Y), first)
 
 
-def check_number_of_jobs_changes_nothing(resampler: Any) -> None:
-    """Threads change the time and never the result."""
+def check_n_jobs_does_not_change_the_result(resampler: Any) -> None:
+    """Check that the result does not depend on the number of threads."""
     if "n_jobs" not in resampler.get_params():
         return
     X, Y = make_multilabel_example(n_samples=120)
-    results = [_seeded(resampler).set_params(n_jobs=n).fit_resample(X, Y) for n in (1, 3)]
-    _assert_equal(*results)
+    sequential = _clone_with_seed(resampler).set_params(n_jobs=1).fit_resample(X, Y)
+    parallel = _clone_with_seed(resampler).set_params(n_jobs=3).fit_resample(X, Y)
+    _assert_equal(parallel, sequential)
 
 
-def check_it_can_be_cloned_and_pickled(resampler: Any) -> None:
-    """scikit-learn's clone and pickle give an equal resampler, before and after use."""
+def check_clone_and_pickle(resampler: Any) -> None:
+    """Check that copies by pickle and by scikit-learn's clone give the same result."""
     X, Y = make_multilabel_example()
-    sampler = _seeded(resampler)
+    sampler = _clone_with_seed(resampler)
     expected = sampler.fit_resample(X, Y)
     for copy in (pickle.loads(pickle.dumps(sampler)), clone(sampler)):
         assert repr(copy.get_params()) == repr(sampler.get_params())
@@ -211,28 +221,28 @@ def check_it_can_be_cloned_and_pickled(resampler: Any) -> None:
 
 
 def check_bad_input_is_refused(resampler: Any) -> None:
-    """Wrong shapes and label values raise a ScumbleError that is a ValueError."""
+    """Check that wrong shapes and label values raise a ScumbleError that is a ValueError."""
     X, Y = make_multilabel_example()
     bad_cell = Y.copy()
     bad_cell[3, 2] = 7
-    bad = {
+    bad_inputs = {
         "one-dimensional labels": (X, Y[:, 0]),
         "one-dimensional features": (X[:, 0], Y),
         "unequal lengths": (X[:-1], Y),
         "a label that is not 0/1": (X, bad_cell),
         "a missing label": (X, np.where(bad_cell == 7, np.nan, Y)),
     }
-    for what, (X_bad, Y_bad) in bad.items():
-        refusal = _refusal(_seeded(resampler), X_bad, Y_bad)
-        assert isinstance(refusal, ValueError), f"accepted {what}"
+    for description, (X_bad, Y_bad) in bad_inputs.items():
+        error = _error_of(_clone_with_seed(resampler), X_bad, Y_bad)
+        assert isinstance(error, ValueError), f"accepted {description}"
 
 
-def check_awkward_data_is_defined(resampler: Any) -> None:
-    """Labels never seen, rows without labels, one label, one row: an answer, never a crash."""
+def check_edge_cases(resampler: Any) -> None:
+    """Check that the result is valid for unseen labels, a single label or a single row."""
     X, Y = make_multilabel_example()
     unseen = Y.copy()
     unseen[:, 4] = 0
-    awkward = {
+    edge_cases = {
         "a label never seen": (X, unseen),
         "no labels anywhere": (X, np.zeros_like(Y)),
         "all labels everywhere": (X, np.ones_like(Y)),
@@ -241,59 +251,64 @@ def check_awkward_data_is_defined(resampler: Any) -> None:
         "two rows": (X[:2], Y[:2]),
         "equal rows": (np.zeros_like(X), Y),
     }
-    for what, (X_in, Y_in) in awkward.items():
-        X_new, Y_new = _seeded(resampler).fit_resample(X_in, Y_in)
-        assert X_new.shape[0] == Y_new.shape[0], what
-        assert np.isin(Y_new, (0, 1)).all(), what
-        assert np.isfinite(X_new).all(), what
+    for description, (X_input, Y_input) in edge_cases.items():
+        X_new, Y_new = _clone_with_seed(resampler).fit_resample(X_input, Y_input)
+        assert X_new.shape[0] == Y_new.shape[0], description
+        assert np.isin(Y_new, (0, 1)).all(), description
+        assert np.isfinite(X_new).all(), description
 
 
 def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
-    """Missing features stay missing in copies and make no known one missing; or the way is told."""
+    """Check that missing values are preserved in copies, or refused with advice how to fill them.
+
+    A value may be missing only if it is missing in the row that `sample_indices_` names.
+    """
     X, Y = make_multilabel_example()
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
     X[5] = np.nan
-    sampler = _seeded(resampler)
-    if refusal := str(_refusal(sampler, X, Y) or ""):
-        assert "missing" in refusal, f"missing values are refused without saying so: {refusal}"
-        assert "fill" in refusal, f"what to do about missing values is not told: {refusal}"
+    sampler = _clone_with_seed(resampler)
+    error = _error_of(sampler, X, Y)
+    if error is not None:
+        message = str(error)
+        assert "missing" in message, f"the error does not mention missing values: {message}"
+        assert "fill" in message, f"the error does not say how to fill missing values: {message}"
         return
     X_new, Y_new = sampler.fit_resample(X, Y)
     rows = sampler.sample_indices_
     n_input = len(X) - sampler.n_removed_
     np.testing.assert_array_equal(X_new[:n_input], X[rows[:n_input]])
-    made_missing = np.isnan(X_new) & ~np.isnan(X[rows])
-    assert not made_missing.any(), "a value is missing that the row it comes from has"
-    _assert_close(_seeded(resampler).fit_resample(sparse.csr_array(X), Y), (X_new, Y_new))
+    is_newly_missing = np.isnan(X_new) & ~np.isnan(X[rows])
+    assert not is_newly_missing.any(), "a value is missing that its source row has"
+    _assert_close(_clone_with_seed(resampler).fit_resample(sparse.csr_array(X), Y), (X_new, Y_new))
 
 
-def check_weights_travel_with_their_rows(resampler: Any) -> None:
-    """Given weights, ``sample_weight_`` has the weight of every row's source."""
+def check_sample_weight_follows_the_rows(resampler: Any) -> None:
+    """Check that ``sample_weight_`` has the weight of the source of every row."""
     X, Y = make_multilabel_example()
     weights = np.arange(len(X)) + 0.5
-    sampler = _seeded(resampler)
+    sampler = _clone_with_seed(resampler)
     _, Y_new = sampler.fit_resample(X, Y, sample_weight=weights)
     assert len(Y_new) == len(sampler.sample_weight_)
     np.testing.assert_array_equal(sampler.sample_weight_, weights[sampler.sample_indices_])
 
 
-def check_data_sets_keep_their_columns(resampler: Any) -> None:
-    """`resample` takes and returns a MultilabelDataset: names, kinds and weights are kept."""
+def check_datasets_keep_their_columns(resampler: Any) -> None:
+    """Check that `resample` preserves names, kinds and weights of a MultilabelDataset."""
     X, Y = make_multilabel_example()
     features = [Feature("a"), Feature("b"), Feature("c")]
     weights = np.arange(len(X)) + 0.5
     data = MultilabelDataset(X, Y, features=features, name="example", weights=weights)
-    sampler = _seeded(resampler)
+    sampler = _clone_with_seed(resampler)
     after = sampler.resample(data)
     assert (after.features, after.labels, after.name) == (data.features, data.labels, data.name)
     np.testing.assert_array_equal(after.weights, weights[sampler.sample_indices_])
-    X_new, Y_new = _seeded(resampler).fit_resample(X, Y)
+    X_new, Y_new = _clone_with_seed(resampler).fit_resample(X, Y)
     np.testing.assert_array_equal(after.X, X_new)
     np.testing.assert_array_equal(after.Y.toarray(), Y_new.astype(bool))
 
 
-def check_it_works_in_a_pipeline(resampler: Any) -> None:
-    """In imbalanced-learn's pipeline the training data is resampled, the test data is not."""
+def check_imblearn_pipeline(resampler: Any) -> None:
+    """Check that imbalanced-learn's pipeline resamples training data but not test data."""
     try:
         from imblearn.pipeline import Pipeline
     except ImportError:
@@ -302,12 +317,13 @@ def check_it_works_in_a_pipeline(resampler: Any) -> None:
 
     X, Y = make_multilabel_example()
     tree = DecisionTreeClassifier(random_state=0)
-    model = Pipeline([("resample", _seeded(resampler)), ("learn", tree)]).fit(X, Y)
+    model = Pipeline([("resample", _clone_with_seed(resampler)), ("learn", tree)]).fit(X, Y)
     assert model.predict(X).shape == Y.shape
-    X_new, Y_new = _seeded(resampler).fit_resample(X, Y)
+    X_new, Y_new = _clone_with_seed(resampler).fit_resample(X, Y)
     direct = clone(tree).fit(X_new, Y_new)
     np.testing.assert_array_equal(model.predict(X), direct.predict(X))
 
 
 def _frame_libraries(*names: str) -> list[Any]:
+    """Return the modules of these data frame libraries that are installed."""
     return [import_module(name) for name in names if find_spec(name) is not None]

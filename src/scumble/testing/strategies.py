@@ -1,4 +1,4 @@
-"""Hypothesis strategies: label matrices and data sets, the awkward ones included."""
+"""Hypothesis strategies for label matrices and data sets, with awkward values."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -12,7 +12,7 @@ from scumble.data.formats.base import DATASET_PARTS
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
-#: Texts that formats stumble over.
+#: Texts that file formats often read or write incorrectly.
 AWKWARD = (
     "",
     " ",
@@ -46,7 +46,7 @@ AWKWARD = (
 
 
 def texts(max_size: int = 6) -> st.SearchStrategy[str]:
-    """Give texts: any characters that UTF-8 knows, and the awkward ones often."""
+    """Return a strategy for texts of any characters, often awkward ones."""
     return st.sampled_from(AWKWARD) | st.text(st.characters(codec="utf-8"), max_size=max_size)
 
 
@@ -61,7 +61,7 @@ def label_matrices(
     unseen: bool = True,
     unlabelled: bool = True,
 ) -> sparse.csr_array:
-    """Give label matrices in canonical form.
+    """Return a strategy for label matrices in canonical form.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def datasets(
     max_labels: int = 4,
     infinite: bool = False,
 ) -> MultilabelDataset:
-    """Give data sets that hold nothing but the given parts.
+    """Return a strategy for data sets that have only these parts.
 
     Examples
     --------
@@ -128,26 +128,31 @@ def datasets(
     )
 
 
-def _names(draw: Draw, n: int, letter: str, free: bool) -> list[str]:
-    if free and draw(st.booleans()):
+def _names(draw: Draw, n: int, letter: str, arbitrary: bool) -> list[str]:
+    """Draw ``n`` different names: a letter and a number, or arbitrary texts if allowed."""
+    if arbitrary and draw(st.booleans()):
         return draw(st.lists(texts(), min_size=n, max_size=n, unique=True))
-    return [f"{letter}{at}" for at in range(n)]
+    return [f"{letter}{i}" for i in range(n)]
 
 
 def _column(
     draw: Draw, name: str, n: int, parts: Collection[str], infinite: bool
 ) -> tuple[Feature, list[float]]:
+    """Draw a feature and its values."""
     kinds = ("numeric", "integer", "nominal", "string", "date", "text")
     kind: Any = draw(st.sampled_from(kinds)) if "feature kinds" in parts else "numeric"
-    if kind in ("string", "text"):  # numbered as they appear
-        found = _values(draw, texts(), n, parts)
-        known = list(dict.fromkeys(text for text in found if isinstance(text, str)))
-        codes = [float(known.index(text)) if isinstance(text, str) else np.nan for text in found]
-        return Feature(name, kind, tuple(known)), codes
+    if kind in ("string", "text"):
+        values = _values(draw, texts(), n, parts)
+        # Texts are numbered in the order of their first occurrence.
+        categories = list(dict.fromkeys(text for text in values if isinstance(text, str)))
+        codes = [
+            float(categories.index(text)) if isinstance(text, str) else np.nan for text in values
+        ]
+        return Feature(name, kind, tuple(categories)), codes
     if kind == "nominal":
-        categories = tuple(draw(st.lists(texts(), min_size=1, max_size=4, unique=True)))
+        categories = draw(st.lists(texts(), min_size=1, max_size=4, unique=True))
         codes = _values(draw, st.integers(0, len(categories) - 1).map(float), n, parts)
-        return Feature(name, kind, categories), codes
+        return Feature(name, kind, tuple(categories)), codes
     numbers = {
         "numeric": st.floats(allow_nan=False, allow_infinity=infinite),
         "integer": st.integers(-(2**53), 2**53).map(float),
@@ -160,23 +165,26 @@ def _column(
 def _values(
     draw: Draw, values: st.SearchStrategy[Any], n: int, parts: Collection[str]
 ) -> list[Any]:
+    """Draw ``n`` values, of which some are missing if allowed."""
     if "missing values" in parts:
         values = values | st.just(np.nan)
     return draw(st.lists(values, min_size=n, max_size=n))
 
 
 def _weights(draw: Draw, n: int) -> list[float] | None:
+    """Draw instance weights, or None."""
     numbers = st.floats(0, allow_nan=False, allow_infinity=False)
     return draw(st.none() | st.lists(numbers, min_size=n, max_size=n))
 
 
 def _parents(draw: Draw, n: int) -> list[int] | None:
-    """Draw a forest: the parent of each label stands before or after it, never in a circle."""
+    """Draw the parent of each label, -1 for none, without cycles; None for no hierarchy."""
     if not draw(st.booleans()):
         return None
     order = draw(st.permutations(range(n)))
     parents = [-1] * n
-    for at, label in enumerate(order):
-        above = draw(st.integers(-1, at - 1))
-        parents[label] = order[above] if above >= 0 else -1
+    for position, label in enumerate(order):
+        parent_position = draw(st.integers(-1, position - 1))
+        if parent_position >= 0:
+            parents[label] = order[parent_position]
     return parents

@@ -295,7 +295,7 @@ def test_label_choices(tmp_path, labels, names):
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        (4, ReadError, "4 labels are asked for, but the file has only 3 columns"),
+        (4, ReadError, "4 labels are requested, but the file has only 3 columns"),
         (-4, ReadError, "4 labels"),
         ([3], ReadError, "column 3, but the columns are numbered 0 to 2"),
         ([-4], ReadError, "column -4"),
@@ -584,7 +584,7 @@ def test_notes_that_do_not_fit_the_file(tmp_path, note):
 def test_a_date_that_is_none(tmp_path):
     head = "@relation r\n@attribute y {0,1}\n@attribute d date yyyy-MM-dd\n@data\n"
     for text in ("2024-02-30", "2024-13-01", "soon", "''", "2024-1-1x"):
-        with pytest.raises(ReadError, match=r"line 6, value 2: .* is no date for 'd'"):
+        with pytest.raises(ReadError, match=r"line 6, value 2: .* is not a date for 'd'"):
             read(tmp_path, f"{head}1,2024-02-29\n1,{text}\n")
 
 

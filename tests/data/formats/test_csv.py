@@ -504,7 +504,7 @@ class TestFaults:
                 ReadError,
                 "names the label 'z', but the file has no such column. The columns are 'minutes'",
             ),
-            ({"labels": 9}, ReadError, "9 labels are asked for, but the file has only 5 columns"),
+            ({"labels": 9}, ReadError, "9 labels are requested, but the file has only 5 columns"),
             ({"labels": ["wra"]}, ReadError, "no such column. Did you mean 'war'"),
             ({"labels": "war"}, ParameterError, "label_column='war'"),
             ({"labels": -1, "label_column": "war"}, ParameterError, "exclude each other"),
@@ -622,7 +622,7 @@ class TestWrite:
 
     def test_codes_without_a_category(self, tmp_path):
         data = MultilabelDataset([[7.0]], [[1]], features=[Feature("c", "nominal", ("a",))])
-        with pytest.warns(ScumbleWarning), pytest.raises(ScumbleError, match="no code of its 1"):
+        with pytest.warns(ScumbleWarning), pytest.raises(ScumbleError, match="not a code of its 1"):
             scumble.write(data, tmp_path / "a.csv")
 
     def test_pandas_reads_what_we_write(self, tmp_path):

@@ -68,7 +68,7 @@ def test_roles(tmp_path, roles, labels):
         ("@outputs", "no attribute is an output"),
         ("@inputs minutes, budget, genre, war, love", "no attribute is an output"),
         ("@outputs war, war", "'war' twice"),
-        ("@outputs {war}", "'{war}' is no name"),
+        ("@outputs {war}", "'{war}' is not a name"),
         ("@outputs genre", "the label 'genre' has the value 'drama'"),
         ("@outputs war\n@nonsense", "'@nonsense' is not known"),
     ],

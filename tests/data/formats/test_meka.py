@@ -51,8 +51,8 @@ def test_a_file_made_by_hand(tmp_path):
 @pytest.mark.parametrize(
     ("relation", "message"),
     [
-        ("'Music: -C 4'", "4 labels are asked for, but the file has only 3 columns"),
-        ("'Music: -C -4'", "4 labels are asked for"),
+        ("'Music: -C 4'", "4 labels are requested, but the file has only 3 columns"),
+        ("'Music: -C -4'", "4 labels are requested"),
         ("'Music: -C 0'", "-C 0, no labels"),
     ],
 )

@@ -210,7 +210,7 @@ def test_refusals(how, error, reason):
 
 
 def test_text_that_is_no_feature_is_refused_in_files(tmp_path):
-    with pytest.raises(ReadError, match="text names the column 'tags', which is no feature"):
+    with pytest.raises(ReadError, match="text names the column 'tags', which is not a feature"):
         read_tickets("csv", tmp_path, text="tags")
 
 
@@ -312,7 +312,10 @@ def test_numbers_can_be_categories(tmp_path):
         assert data.features[1] == Feature("code", "nominal", ("100", "101", "102"))
         assert data.X[:5, 1].tolist() == [0.0, 1.0, 2.0, 0.0, 1.0]
         assert len(data.features[0].categories) == 24
-    for option, message in (("ignore", "named twice|is no feature"), ("text", "twice|both name")):
+    for option, message in (
+        ("ignore", "named twice|is not a feature"),
+        ("text", "twice|both name"),
+    ):
         for name in ("a.csv", "a.parquet"):
             how = {"labels": ["urgent"], "category": "code", option: "code"}
             with pytest.raises(ScumbleError, match=message):

@@ -210,7 +210,7 @@ def test_an_unknown_name_is_answered_with_close_ones():
         repository.find("yaest")
     with pytest.raises(ParameterError, match=r"use scumble\.read"):
         repository.load("folder/films.arff")
-    with pytest.raises(ParameterError, match=r"asked for by its name\. Got 3"):
+    with pytest.raises(ParameterError, match=r"must be a string\. Got 3"):
         repository.load(3)
 
 

@@ -101,7 +101,7 @@ def test_precision_at_k_of_scikit_learn(k):
         (partial(fbeta, Y, Z, beta=1, average="mean"), "'average' parameter of fbeta.*'samples'"),
         (partial(precision_at_k, Y, Z, k=0), "'k' parameter of precision_at_k must be an int"),
         (partial(precision_at_k, Y, Z, k=4), "must be at most 3, the number of labels. Got 4"),
-        (partial(precision_at_k, Y, None), "precision_at_k judges scores, and there are none"),
+        (partial(precision_at_k, Y, None), "precision_at_k evaluates scores, and there are none"),
     ],
 )
 def test_wrong_parameters_are_refused(call, message):

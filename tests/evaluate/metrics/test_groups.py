@@ -110,7 +110,7 @@ def test_metrics_of_a_group_by_hand():
     assert found["both.never_predicted"] == 1
     assert found["never_predicted"] == pytest.approx(1 / 3)
     assert "two.macro_auc" not in found
-    with pytest.raises(KeyError, match=r"two.macro_auc judges scores"):
+    with pytest.raises(KeyError, match=r"two.macro_auc evaluates scores"):
         found["two.macro_auc"]
     with pytest.raises(KeyError, match="no group 'few'"):
         found["few.macro_f1"]

@@ -278,8 +278,8 @@ def test_the_counts_themselves():
         (([[1, 0]], None, [[0.1, math.nan]]), {}, r"score in row 0, column 1 is NaN"),
         (([[1, 0]], None, [[0.1]]), {}, r"scores must have the shape of Y, \(1, 2\).*\(1, 1\)"),
         (([[1, 0]], None, [["a", "b"]]), {}, r"scores must be a table of numbers"),
-        (([[1, 0]],), {}, r"nothing to judge. Give predictions, scores, or both"),
-        ((np.zeros((0, 2)), np.zeros((0, 2))), {}, r"nothing to judge, Y has 0 rows"),
+        (([[1, 0]],), {}, r"nothing to evaluate. Give predictions, scores, or both"),
+        ((np.zeros((0, 2)), np.zeros((0, 2))), {}, r"nothing to evaluate, Y has 0 rows"),
         (([[1, 0]], [[1, 0]]), {"undefined": "zero"}, r"'undefined' parameter of evaluate"),
         (([[1, 0]], None, [[0, 1]]), {"ties": "last"}, r"'ties' parameter of evaluate"),
         (([[1, 0]], [[1, 0]]), {"ties": "last"}, r"'ties' parameter of evaluate"),
@@ -327,10 +327,12 @@ def test_lists_of_names_are_judged_by_the_names_of_both():
 
 
 def test_scores_that_are_missing_are_named():
-    with pytest.raises(scumble.ScumbleError, match="one_error judges scores, and there are none"):
+    with pytest.raises(
+        scumble.ScumbleError, match="one_error evaluates scores, and there are none"
+    ):
         evaluate.one_error([[1, 0]], None)
     found = evaluate.evaluate([[1, 0]], [[1, 0]])
-    with pytest.raises(KeyError, match="one_error judges scores: give evaluate the scores"):
+    with pytest.raises(KeyError, match="one_error evaluates scores: give evaluate the scores"):
         found["one_error"]
     with pytest.raises(KeyError, match="nonesuch"):
         found["nonesuch"]

@@ -143,7 +143,7 @@ def test_classifiers_of_any_house(data, model):
 def test_a_classifier_without_scores_gets_the_metrics_of_predictions(data):
     found = cross_validate(data, SpyClassifier(), splitter=2, random_state=0)
     assert found["recall"].mean >= 0
-    with pytest.raises(KeyError, match="one_error judges scores"):
+    with pytest.raises(KeyError, match="one_error evaluates scores"):
         found["one_error"]
 
 

@@ -206,7 +206,7 @@ def test_fold_files_are_read_and_written(golden, tmp_path):
         ("instance,a\n0,0\n1,1000000000000\n", "line 3: fold 1000000000000 of 2 instances"),
         ("instance,a\n0,0\n1,99999999999999999999\n", "line 3: fold 99999999999999999999 of 2"),
         ("instance,a\n0,0\n1,1\n2,1\n3,3\n", r"without gaps. Found \[0, 1, 3\]"),
-        ("instance,a\n0\r0,0\n", "this is no table of fold numbers"),
+        ("instance,a\n0\r0,0\n", "this is not a table of fold numbers"),
     ],
 )
 def test_broken_fold_files_are_refused(tmp_path, text, message):

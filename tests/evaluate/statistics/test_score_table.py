@@ -165,7 +165,7 @@ def test_several_splitters_are_kept_apart():
         ({"a": [1, 2], "b": [1]}, None, r"columns of \[1, 2\] values"),
         ({}, None, "Got no columns"),
         (pd.DataFrame({"a": ["x"], "b": ["y"], "c": [1.0]}), None, "'a', 'b' hold text"),
-        (pd.DataFrame({"a": ["x", "x"], "c": [1.0, 2.0]}), None, "'x' stands in two rows"),
+        (pd.DataFrame({"a": ["x", "x"], "c": [1.0, 2.0]}), None, "'x' is in two rows"),
         (cells().assign(f1="?"), "f1", "column 'f1' must hold numbers only"),
         ("absent.csv", None, "absent.csv cannot be read"),
     ],
@@ -181,13 +181,13 @@ def test_unknown_methods_and_directions(tmp_path):
         wilcoxon("br", "rar", results=frame, metric="macro_f1")
     with pytest.raises(ScumbleError, match=r"name methods. Say where their results are"):
         wilcoxon("br", "rare")
-    with pytest.raises(ScumbleError, match="'rare' is asked for twice"):
+    with pytest.raises(ScumbleError, match="'rare' is given twice"):
         score_table(frame, "macro_f1").select(methods=["rare", "rare"])
     treated = frame.rename(columns={"macro_f1": "after.mean_ir"})
     with pytest.raises(ScumbleError, match=r"neither more nor less of 'after.mean_ir' is better"):
         friedman(treated, metric="after.mean_ir")
     (tmp_path / "broken.parquet").write_bytes(b"no table")
-    with pytest.raises(ScumbleError, match="is no table of results"):
+    with pytest.raises(ScumbleError, match="is not a table of results"):
         score_table(tmp_path / "broken.parquet")
     (tmp_path / "store.db").write_bytes(b"SQLite format 3\x00" + b"\x00" * 90)
     with pytest.raises(ScumbleError, match=r"is a store of experiments. Give .*Store\("):

@@ -634,7 +634,7 @@ def test_newer_files_and_other_files_say_so(saved, tmp_path):
     with pytest.raises(ScumbleError, match="'a song'"):
         load(path)
     path.write_text("no model at all")
-    with pytest.raises(ScumbleError, match="no model of scumble"):
+    with pytest.raises(ScumbleError, match="not a model of scumble"):
         load(path)
     with pytest.raises(ScumbleError, match="no such file"):
         load(tmp_path / "b")

@@ -38,8 +38,8 @@ def test_the_table_tells_what_its_thresholds_predict(problem, rule):
     np.testing.assert_array_equal(table.positives, Y.sum(axis=0))
     f1 = 2 * table.hits / np.maximum(table.predicted + table.positives, 1)
     for label, curve in enumerate(threshold_curves(scores, Y, rule=rule)):
-        if curve.chosen >= 0:
-            assert table.expected[label] == curve.expected[curve.chosen]
+        if curve.selected >= 0:
+            assert table.expected[label] == curve.expected[curve.selected]
         elif rule != "shrunken":
             expected = f1[label] if table.positives[label] else np.nan
             np.testing.assert_equal(table.expected[label], expected)
@@ -51,7 +51,7 @@ def test_a_label_that_all_rows_have_and_no_score_tells():
     assert table.thresholds.tolist() == [0.45, -np.inf]
     assert table.predicted.tolist() == [1, 2]
     assert table.expected.tolist() == [1.0, 1.0]
-    assert threshold_curves(scores, [[1, 1], [0, 1]])[1].chosen == -1
+    assert threshold_curves(scores, [[1, 1], [0, 1]])[1].selected == -1
 
 
 def test_names_come_from_wherever_they_are():

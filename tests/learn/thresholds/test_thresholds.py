@@ -117,7 +117,7 @@ def test_an_example_by_hand():
 
     np.testing.assert_allclose(curve.observed, [2 / 3, 1 / 2, 4 / 5, 2 / 3])
     np.testing.assert_allclose(curve.thresholds, [0.85, 0.6, 0.25, -np.inf])
-    assert (curve.chosen, curve.n_positives) == (2, 2)
+    assert (curve.selected, curve.n_positives) == (2, 2)
 
 
 def test_a_label_with_few_positives_follows_the_others():
@@ -143,7 +143,7 @@ def test_the_plain_rule_has_no_limit():
     plain = threshold_curves(scores, Y, rule="plain")[0]
     capped = threshold_curves(scores, Y, rule="capped")[0]
 
-    assert (plain.n_predicted.tolist(), plain.chosen) == (list(range(1, 11)), 7)
+    assert (plain.n_predicted.tolist(), plain.selected) == (list(range(1, 11)), 7)
     assert plain.observed[7] == 2 / 9
     np.testing.assert_allclose(plain.thresholds[7], 0.25)
     assert capped.n_predicted.tolist() == [1, 2, 3, 4, 5]
@@ -152,7 +152,7 @@ def test_the_plain_rule_has_no_limit():
     # Equal scores tell nothing, unless all rows have the label.
     assert label_thresholds([[0.4]] * 2, [[1], [0]], rule="plain")[0] == np.inf
     assert label_thresholds([[0.4]] * 2, [[1], [1]], rule="plain")[0] == -np.inf
-    assert threshold_curves([[0.4]] * 2, [[1], [0]], rule="plain")[0].chosen == -1
+    assert threshold_curves([[0.4]] * 2, [[1], [0]], rule="plain")[0].selected == -1
 
 
 @settings(max_examples=60, deadline=None)
@@ -220,7 +220,7 @@ def test_equal_scores_tell_nothing(rule, form):
     Y[4:, 0] = 0
 
     assert label_thresholds(scores, Y, rule=rule).tolist() == [np.inf, -np.inf]
-    assert [curve.chosen for curve in threshold_curves(scores, Y, rule=rule)] == [-1, 0]
+    assert [curve.selected for curve in threshold_curves(scores, Y, rule=rule)] == [-1, 0]
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -279,7 +279,9 @@ def _choose_algorithm(task: _SearchTask, space: Space, table: Array | None) -> A
     ):
         return _search_brute_force
     if space.is_numeric and n_columns <= TREE_MAX_COLUMNS and n_rows >= TREE_MIN_ROWS:
-        return _search_with_tree_and_heap if task.uses_weka_heap else _search_with_tree
+        if task.uses_weka_heap:
+            return _search_with_tree_and_heap
+        return _search_with_tree
     # Products need a column for each category of nominal columns with more than two.
     has_many_values = space.n_values > 2
     is_too_wide = space.n_values[has_many_values].sum() > 4 * n_columns

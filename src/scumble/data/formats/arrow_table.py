@@ -148,7 +148,7 @@ def _dataset_from_description(table: Any, source: InputFile, metadata: bytes) ->
         if description["version"] != VERSION:
             raise source.error(
                 f"the file was written by a newer release (form {description['version']!r}, this "
-                f"one knows {VERSION}). Update scumble."
+                f"one reads {VERSION}). Update scumble."
             )
         features = [_feature_from_description(entry) for entry in description["features"]]
         column_names = description["columns"]
@@ -314,7 +314,8 @@ def preview_arrow_columns(table: Any) -> list[ColumnPreview]:
     previews = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         is_list = holds_label_lists(column.type)
-        feature, values = None, np.empty(0)
+        feature = None
+        values = np.empty(0)
         if not is_list:
             with suppress(ScumbleError):  # such as for columns inside columns
                 feature, values = feature_from_column(name, column)

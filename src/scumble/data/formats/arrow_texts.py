@@ -123,7 +123,8 @@ def _group_features(features: tuple[Feature, ...], delimiter: str) -> list[_Feat
 
 def _group_texts(group: _FeatureGroup, X: Any, delimiter: str) -> Any:
     """Return the text of each row for a group of features."""
-    values, features = X[:, group.columns], group.features
+    values = X[:, group.columns]
+    features = group.features
     if features[0].holds_codes:
         columns = [
             category_codes(feature, values[:, index]) for index, feature in enumerate(features)

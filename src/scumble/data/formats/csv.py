@@ -101,8 +101,8 @@ def read_csv(
     rows. At least two rows are needed.
 
     *Identifier columns*, dates and long texts are inferred from the values, see
-    `scumble.data.infer.feature_kinds.infer_feature_kinds`. Nothing is inferred for files that `write_csv`
-    wrote, nor for columns in ``keep`` (True for all columns).
+    `scumble.data.infer.feature_kinds`. Nothing is inferred for files that `write_csv` wrote, nor
+    for columns in ``keep`` (True for all columns).
 
     *The decimal mark* is a comma if the delimiter is another character, some numbers have a comma
     and none has a point; ``decimal=","`` or ``"."`` sets it.
@@ -210,7 +210,8 @@ class _Table:
 
     def dataset(self) -> MultilabelDataset:
         """Build the data set from the columns that were read."""
-        layout, where = self.layout, self.source.where
+        layout = self.layout
+        where = self.source.where
         X, categories = self.features.matrix()
         positions = [
             position for position in range(X.shape[1]) if not self._is_no_feature(position, X)

@@ -69,7 +69,7 @@ class FileColumns:
         n_columns = len(self.names)
         if abs(count) > n_columns:
             raise self.source.error(
-                f"{abs(count)} labels are asked for, but the file has only {n_columns} columns."
+                f"{abs(count)} labels are requested, but the file has only {n_columns} columns."
             )
         columns = range(count) if count >= 0 else range(n_columns + count, n_columns)
         return LabelColumns(tuple(columns))

@@ -53,7 +53,7 @@ def read_libsvm(
 ) -> MultilabelDataset:
     """Read a multilabel LibSVM file.
 
-    An empty line is no row; a line of blanks is a row without labels and features. Query numbers
+    An empty line is not a row; a line of blanks is a row without labels and features. Query numbers
     (``qid:3``) and comments are skipped.
     """
     sparse_lines.check_no_label_option(labels, "libsvm")
@@ -121,7 +121,8 @@ def _read_comment(source: InputFile) -> tuple[Iterator[bytes], dict[str, int]]:
 def _feature_matrix(rows: ParsedRows, base: int | None, n_features: int | None) -> sparse.csr_array:
     """Return the features; ``base`` is the number of the first one, None if it is unknown."""
     source = rows.source
-    lowest, highest = 0, -1
+    lowest = 0
+    highest = -1
     if len(rows.indices):
         lowest, highest = int(rows.indices.min()), int(rows.indices.max())
     if base is None:
@@ -140,7 +141,8 @@ def _label_matrix(
     rows: ParsedRows, n_labels: int | None
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
     """Return the labels, and their names unless the number of labels is known."""
-    indptr, where = rows.label_indptr(), rows.source.where
+    indptr = rows.label_indptr()
+    where = rows.source.where
     if n_labels is not None:
         rows.check_n_columns(n_labels, "labels")
         return indicator_matrix(indptr, rows.labels, n_labels, where), None

@@ -34,7 +34,9 @@ def _name_from_relation(relation: str) -> str:
 def sniff(source: InputFile, head: bytes) -> float:
     """Return how likely a file has the MEKA format, between 0 and 1."""
     relation = sniff_relation(head)
-    return 0.9 if relation is not None and _COUNT.search(relation) else 0.0
+    if relation is not None and _COUNT.search(relation):
+        return 0.9
+    return 0.0
 
 
 def read_meka(

@@ -24,7 +24,9 @@ def sniff(source: InputFile, head: bytes) -> float:
     """Return how likely a file has the MULAN format, between 0 and 1."""
     if sniff_relation(head) is None:
         looks_like_arff = head.removeprefix(BOM_UTF8).lstrip().startswith((b"%", b"@"))
-        return 0.4 if source.suffix == ".arff" and looks_like_arff else 0.0
+        if source.suffix == ".arff" and looks_like_arff:
+            return 0.4
+        return 0.0
     path, has_same_name = find_label_xml(source)
     if path is None:
         return 0.5

@@ -61,13 +61,13 @@ class ParsedRows:
     ----------
     labels, indices, values : arrays
         The labels, feature numbers and values of all rows, one row after the other. A label that
-        is no number is -1, -2, ... in the order of ``names``.
+        is not a number is -1, -2, ... in the order of ``names``.
     counts : array of shape (n_rows, 2)
         Number of labels and number of values of each row.
     lines : array
         The line number of each row.
     names : dict of str to int
-        Labels that are no numbers, in the order of their appearance.
+        Labels that are not numbers, in the order of their appearance.
     """
 
     def __init__(

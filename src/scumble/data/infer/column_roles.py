@@ -23,15 +23,19 @@ LABEL, LIST, NUMBER, CATEGORY, TEXT, IGNORE = ROLES
 MAX_INSPECTED_ROWS = 1000
 #: Longest column name, in characters, that serves as a key; a longer one is replaced by its number.
 MAX_KEY_LENGTH = 100
-#: Characters that may separate labels. Blanks and slashes occur in other texts too, so they count
-#: only in columns that are named like labels.
-SEPARATORS, SEPARATORS_IF_NAMED = ";|,", ";|,/ "
-#: Share of the cells that must contain the separator; more is asked of columns named like labels,
-#: because more separators are considered for them.
-MIN_SEPARATED_SHARE, MIN_SEPARATED_SHARE_IF_NAMED = 0.2, 0.3
-#: Labels are repeated and short: the mean number of cells that contain a label, and the mean number
-#: of words of a label.
-MIN_CELLS_PER_LABEL, MAX_WORDS_PER_LABEL = 1.5, 3.0
+#: Characters that may separate labels.
+SEPARATORS = ";|,"
+#: The same in columns that are named like labels. In other columns, blanks and slashes do not
+#: count, because they occur in other texts, too.
+SEPARATORS_IF_NAMED = ";|,/ "
+#: Share of the cells that must contain the separator.
+MIN_SEPARATED_SHARE = 0.2
+#: The same in columns that are named like labels; larger, because there are more separators.
+MIN_SEPARATED_SHARE_IF_NAMED = 0.3
+#: Labels are repeated: mean number of cells that contain a label.
+MIN_CELLS_PER_LABEL = 1.5
+#: Labels are short: mean number of words of a label.
+MAX_WORDS_PER_LABEL = 3.0
 #: `suggest_label_options` names no more labels than this.
 MAX_SUGGESTED_LABELS = 20
 
@@ -143,7 +147,9 @@ def suggest_label_options(heads: Sequence[ColumnPreview]) -> str:
 def column_key(name: str, index: int) -> str | int:
     """Return the name by which readers and commands refer to a column, or else its number."""
     is_key = 0 < len(name) <= MAX_KEY_LENGTH and "," not in name
-    return name if is_key and not name.strip("+-").isdecimal() else index
+    if is_key and not name.strip("+-").isdecimal():
+        return name
+    return index
 
 
 def _role_of_column(head: ColumnPreview) -> InferredRole:
@@ -180,8 +186,9 @@ def _role_of_feature(head: ColumnPreview, feature: Feature) -> tuple[str, str]:
         return _ROLE_OF_VERDICT[verdict]
     if not feature.holds_codes:
         return NUMBER, "whole numbers" if feature.integer else "numbers"
-    n = len(feature.categories)
-    return CATEGORY, f"{n} different {'value' if n == 1 else 'values'}"
+    n_categories = len(feature.categories)
+    noun = "value" if n_categories == 1 else "values"
+    return CATEGORY, f"{n_categories} different {noun}"
 
 
 def _are_flags(feature: Feature, values: Array) -> bool:
@@ -221,15 +228,17 @@ def _label_list_role(head: ColumnPreview) -> InferredRole | None:
     counts = np.bincount(head.values[~np.isnan(head.values)].astype(np.intp))
     cells = Counter(dict(zip(feature.categories, counts.tolist(), strict=False)))
     is_named = _is_named(head)
+    candidates = SEPARATORS_IF_NAMED if is_named else SEPARATORS
     separators = [
         separator
-        for separator in (SEPARATORS_IF_NAMED if is_named else SEPARATORS)
+        for separator in candidates
         if _separates_labels(cells, separator, is_named=is_named)
     ]
     if not separators:
         return None
     best = max(separators, key=lambda separator: _count_cells_with(cells, separator))
-    return InferredRole(LIST, (), f"separated by {'blanks' if best == ' ' else best}", best)
+    separator_name = "blanks" if best == " " else best
+    return InferredRole(LIST, (), f"separated by {separator_name}", best)
 
 
 def _count_cells_with(cells: Counter[str], separator: str) -> int:

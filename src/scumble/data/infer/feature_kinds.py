@@ -23,9 +23,10 @@ MIN_VALUES_TO_INFER = 20
 #: A column is an identifier column if at least this share of its values occurs only once: the
 #: remaining values are too few to learn from, such as the few customers with two tickets.
 MIN_UNIQUE_SHARE = 0.7
-#: Categories are taken for text if they have at least this many words on average, and if at least
-#: this share of the values differs.
-MIN_MEAN_WORDS_OF_TEXT, MIN_DISTINCT_SHARE_OF_TEXT = 3.0, 0.5
+#: Categories are taken for text if they have at least this many words on average ...
+MIN_MEAN_WORDS_OF_TEXT = 3.0
+#: ... and if at least this share of the values differs.
+MIN_DISTINCT_SHARE_OF_TEXT = 0.5
 
 _IDENTIFIER_NAME = re.compile(
     r"(?:.*[\W_])?(?:id|ids|key|index|row|no|nr|uuid|guid)|.*[a-z](?:Id|ID)"
@@ -68,7 +69,7 @@ def infer_feature_kinds(
     """Infer what the columns of a plain table hold, and leave out those that cannot be learnt from.
 
     Columns named in ``texts`` become text features. Those in ``names_to_keep`` are not changed: the
-    user wishes so, or the table declares them, as categories of pandas do. A warning names the
+    user asks for it, or the table declares them, as categories of pandas do. A warning names the
     columns that are left out or converted; it calls the table ``where``, and columns without a name
     in the file by their ``numbers``.
 
@@ -113,7 +114,8 @@ def infer_feature_kinds(
     remaining_features: list[Feature] = []
     times_by_column: dict[int, Array] = {}
     for column, feature in enumerate(features):
-        verdict, dates = "", ParsedDates(None)
+        verdict = ""
+        dates = ParsedDates(None)
         if feature.name in texts:
             if not feature.holds_codes and np.isnan(get_column(X, column)).all():  # no text at all
                 feature = Feature(feature.name, "nominal")
@@ -196,7 +198,9 @@ def _infer_text_kind(feature: Feature, codes: Array) -> str:
     n_words = sum(text.count(" ") + 1 for text in feature.categories)
     if n_words >= MIN_MEAN_WORDS_OF_TEXT * n_distinct:
         return "text"
-    return "identifiers" if is_identifier_column(feature, codes) else ""
+    if is_identifier_column(feature, codes):
+        return "identifiers"
+    return ""
 
 
 def is_identifier_column(feature: Feature, values: Array) -> bool:
@@ -266,7 +270,9 @@ def _parse_iso(texts: Sequence[str]) -> Array | None:
             time = datetime.fromisoformat(text)
         except ValueError:  # the 31st of June
             return None
-        times[index] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=UTC)
+        times[index] = time.timestamp() * 1000
     return times
 
 

@@ -66,7 +66,7 @@ class RemoteFile:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> [file.name for file in repository.find("yeast").files]
     ['yeast.arff', 'yeast.xml']
     """
@@ -105,7 +105,7 @@ class RepositoryEntry:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> yeast = repository.find("yeast")
     >>> yeast.measures["instances"], yeast.measures["labels"], yeast.can_be_fetched
     (2417, 14, True)
@@ -137,7 +137,7 @@ def entries() -> tuple[RepositoryEntry, ...]:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> [entry.name for entry in repository.entries() if entry.domain == "music"]
     ['cal500', 'emotions']
     """
@@ -149,7 +149,7 @@ def find(name: str) -> RepositoryEntry:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> repository.find("corel16k").name
     'corel16k010'
     """
@@ -262,7 +262,7 @@ def locate(name: str, *, part: str | None = None) -> Path:
     --------
     >>> import os, pathlib, tempfile
     >>> from unittest.mock import patch
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "films.csv").write_text("minutes,label:war\n90,1\n")
     >>> with patch.dict(os.environ, SCUMBLE_DATA=str(folder)):
@@ -308,7 +308,7 @@ def fetch(name: str, *, part: str | None = None, force: bool = False) -> Path:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> repository.fetch("debtags")
     Traceback (most recent call last):
     ...
@@ -343,7 +343,7 @@ def cache_folder() -> Path:
     --------
     >>> import os
     >>> from unittest.mock import patch
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> with patch.dict(os.environ, SCUMBLE_CACHE="my data"):
     ...     repository.cache_folder().name
     'my data'
@@ -399,7 +399,7 @@ def _entry_from_toml(name: str, fields: dict[str, Any], sources: dict[str, Any])
 def _find_or_none(name: str) -> RepositoryEntry | None:
     """Return the description of a data set, by its name or an alias; None if there is none."""
     if not isinstance(name, str):
-        raise ParameterError(f"A data set is asked for by its name. Got {name!r} instead.")
+        raise ParameterError(f"The name of a data set must be a string. Got {name!r} instead.")
     folded_name = name.casefold()
     for entry in entries():
         if folded_name in map(str.casefold, (entry.name, *entry.aliases)):
@@ -440,7 +440,9 @@ def _cached_file(entry: RepositoryEntry, part: str | None) -> Path | None:
     if main is None:
         return None
     path = cache_folder() / entry.name / main.name
-    return path if path.is_file() and path.stat().st_size == main.size else None
+    if path.is_file() and path.stat().st_size == main.size:
+        return path
+    return None
 
 
 def _data_folders() -> list[Path]:
@@ -543,7 +545,7 @@ def _not_available_error(entry: RepositoryEntry, part: str | None) -> DataError:
         )
     if _main_file(entry, part) is not None:
         hint = (
-            f"Fetch it with scumble.data.public.repository.fetch({entry.name!r}), or from the shell with "
+            f"Fetch it with scumble.data.repository.fetch({entry.name!r}), or from the shell with "
             f"scumble data get {entry.name}."
         )
     else:
@@ -572,7 +574,7 @@ def availability(name: str) -> str:
 
     Examples
     --------
-    >>> from scumble.data.public import repository
+    >>> from scumble.data import repository
     >>> repository.availability("debtags")
     'embedded'
     """

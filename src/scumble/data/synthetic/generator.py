@@ -315,12 +315,13 @@ class FeatureGenerator:
     def _describe(self, categories: list[str], *, integer: bool = False) -> tuple[Feature, ...]:
         """Return the features x0, x1, ...; numeric ones hold whole numbers if ``integer``."""
         nominal = set(self.nominal.tolist())
-        return tuple(
-            Feature(f"x{column}", "nominal", tuple(categories))
-            if column in nominal
-            else Feature(f"x{column}", integer=integer)
-            for column in range(self.n_features)
-        )
+        features = []
+        for column in range(self.n_features):
+            if column in nominal:
+                features.append(Feature(f"x{column}", "nominal", tuple(categories)))
+            else:
+                features.append(Feature(f"x{column}", integer=integer))
+        return tuple(features)
 
 
 def _bin_at_quantiles(values: Array, n_categories: int) -> Array:

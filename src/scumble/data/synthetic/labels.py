@@ -16,9 +16,12 @@ from scumble.data.synthetic.kernels import assign_labels_to_block, round_counts
 TOLERANCE = 0.02
 #: Relative error of MeanIR at which the search for counts stops.
 TARGET_ERROR = TOLERANCE / 20
-#: Number of attempts to reach a MeanIR; more of them if there are at most `FEW_LABELS` labels,
-#: because rounding to integers then leaves little choice.
-N_ATTEMPTS, N_ATTEMPTS_FEW_LABELS, FEW_LABELS = 8, 40, 64
+#: Number of attempts to reach a MeanIR.
+N_ATTEMPTS = 8
+#: The same for few labels; more, because rounding to integers then leaves little choice.
+N_ATTEMPTS_FEW_LABELS = 40
+#: Up to this number, labels are few.
+FEW_LABELS = 64
 #: Up to this many labels the power law is evaluated for every label, beyond it for groups of ranks,
 #: so that time does not grow with the number of labels.
 EXACT_BELOW = 8192

@@ -5,6 +5,7 @@ The metrics of scumble are plain functions of labels and predictions, or labels 
 `bipartition_metric`, `ranking_metric` or `probability_metric`.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -138,6 +139,11 @@ def apply_to_probabilities(
 # Metrics that are a formula ------------------------------------------------------------------
 
 
+#: Attributes of a formula that its metric has, too: all of functools.WRAPPER_ASSIGNMENTS but the
+#: annotations of its arguments.
+_WRAPPED_ATTRIBUTES = ("__module__", "__name__", "__qualname__", "__doc__")
+
+
 class FormulaMetric:
     """A metric that is a formula, with the formula's name and docstring.
 
@@ -155,18 +161,26 @@ class FormulaMetric:
         The formula.
     """
 
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., float]
+
     def __init__(self, formula: Callable[..., float]) -> None:
         self.formula = formula
-        self.__name__ = formula.__name__
-        self.__qualname__ = formula.__qualname__
-        self.__module__ = formula.__module__
-        self.__doc__ = formula.__doc__
+        # As functools.wraps does for functions: the name, module and docstring of the formula. The
+        # arguments differ, so inspect.signature must not follow `__wrapped__` to the formula.
+        functools.update_wrapper(self, formula, assigned=_WRAPPED_ATTRIBUTES, updated=())
+        del self.__wrapped__
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.__name__}>"
 
     def __reduce__(self) -> str:
         return self.__qualname__  # pickle by name, as functions are
+
+    def __call__(self, *arguments: Any, **options: Any) -> float:
+        """Return the value; subclasses define the arguments."""
+        raise NotImplementedError
 
     def _bind(self, parameters: dict[str, Any]) -> Callable[..., float]:
         """Return the formula with its own parameters set."""

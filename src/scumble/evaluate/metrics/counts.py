@@ -200,7 +200,7 @@ def check_labels_and_predictions(
     check_same_names(Y, predictions, noun="predictions", caller=caller)
     Y = check_truth(Y, caller=caller)
     predictions = check_labels(predictions, caller=f"{caller}, predictions")
-    check_same_shape(predictions.shape, Y.shape, what="predictions", caller=caller)
+    check_same_shape(predictions.shape, Y.shape, noun="predictions", caller=caller)
     return Y, predictions
 
 
@@ -209,7 +209,7 @@ def check_truth(Y: Any, *, caller: str) -> sparse.csr_array:
     Y = check_labels(Y, caller=f"{caller}, Y")
     if 0 in Y.shape:
         raise DataError(
-            f"{caller}: there is nothing to judge, Y has {Y.shape[0]} rows and {Y.shape[1]} "
+            f"{caller}: there is nothing to evaluate, Y has {Y.shape[0]} rows and {Y.shape[1]} "
             "labels. Expected at least one of each."
         )
     return Y
@@ -403,10 +403,15 @@ class Rankings:
             stop = min(start + LABELS_AT_ONCE, n_labels)
             if is_sparse:
                 block = np.ascontiguousarray(score_columns[:, start:stop].toarray())
-                indptr, first, last = Y_columns.indptr[start : stop + 1], 0, stop - start
+                indptr = Y_columns.indptr[start : stop + 1]
+                first = 0
+                last = stop - start
                 block_results = results[start:stop]
             else:
-                block, indptr, first, last = score_columns, Y_columns.indptr, start, stop
+                block = score_columns
+                indptr = Y_columns.indptr
+                first = start
+                last = stop
                 block_results = results
             kernels.rank_labels(
                 indptr, Y_columns.indices, block, first, last, is_grouped, block_results
@@ -503,7 +508,9 @@ class Rankings:
     def _dense_rows(self, start: int, stop: int) -> Array:
         """Return the scores of rows start..stop as a dense array; a view if they are dense."""
         block = self._scores[start:stop]
-        return np.ascontiguousarray(block.toarray()) if sparse.issparse(block) else block
+        if sparse.issparse(block):
+            return np.ascontiguousarray(block.toarray())
+        return block
 
     def _dense_row_blocks(self, start: int, stop: int) -> Iterator[tuple[int, int, Array]]:
         """Yield start, stop and dense scores of blocks of rows; a single block of dense scores."""
@@ -527,7 +534,7 @@ def check_rankings(Y: Any, scores: Any, *, ties: str = "mulan", caller: str) -> 
     """Return the rankings of a user's labels and scores; refuse what does not fit together."""
     if scores is None:
         raise DataError(
-            f"{caller} judges scores, and there are none: give the classifier's confidences "
+            f"{caller} evaluates scores, and there are none: give the classifier's scores "
             "(predict_proba), not only its predictions."
         )
     check_same_names(Y, scores, noun="scores", caller=caller)
@@ -545,7 +552,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
         # A copy, because merging duplicate entries would change the caller's matrix.
         scores = sparse.csr_array(scores, dtype=np.float64, copy=True)
         scores.sum_duplicates()
-        check_same_shape(scores.shape, tuple(shape), what="scores", caller=caller)
+        check_same_shape(scores.shape, tuple(shape), noun="scores", caller=caller)
         missing = np.isnan(scores.data)
         if missing.any():
             entry = int(np.flatnonzero(missing)[0])
@@ -560,7 +567,7 @@ def check_scores(scores: Any, shape: tuple[int, int], *, caller: str) -> Any:
             "scikit-learn classifiers give, holds one per label: take the column of class 1 of "
             "each."
         ) from None
-    check_same_shape(scores.shape, tuple(shape), what="scores", caller=caller)
+    check_same_shape(scores.shape, tuple(shape), noun="scores", caller=caller)
     missing = np.isnan(scores)
     if missing.any():
         row, column = np.argwhere(missing)[0]

@@ -99,7 +99,7 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         if group and group not in self.groups:
             return f"{name}: there is no group {group!r} here"
         argument = "predictions" if metric.needs == "predictions" else "scores"
-        return f"{name} judges {metric.needs}: give evaluate the {argument}"
+        return f"{name} evaluates {metric.needs}: give evaluate the {argument}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -208,7 +208,7 @@ def evaluate(
     taken over the cells of those labels. A group without such labels is NaN. The group ``all``
     has every label: ``all.macro_f1`` is ``macro_f1`` under this rule.
 
-    Scores outside [0, 1] are no probabilities; then ``log_loss`` and ``mean_squared_error`` are
+    Scores outside [0, 1] are not probabilities; then ``log_loss`` and ``mean_squared_error`` are
     NaN.
 
     Examples
@@ -228,7 +228,9 @@ def evaluate(
     (0.5, 0.0)
     """
     if predictions is None and scores is None:
-        raise DataError("evaluate: there is nothing to judge. Give predictions, scores, or both.")
+        raise DataError(
+            "evaluate: there is nothing to evaluate. Give predictions, scores, or both."
+        )
     policy = UndefinedPolicy(undefined)
     counts.check_ties(ties, caller="evaluate")
     if predictions is not None:
@@ -353,8 +355,8 @@ class Scorer:
         predictions, scores = predict_with_scores(estimator, X, Y.shape[1])
         if scores is None and any(metric.needs != "predictions" for metric in self._metrics):
             raise DataError(
-                f"{self!r} judges scores, but {type(estimator).__name__} has neither predict_proba "
-                "nor decision_function."
+                f"{self!r} evaluates scores, but {type(estimator).__name__} has neither "
+                "predict_proba nor decision_function."
             )
         evaluation = evaluate(Y, predictions, scores, **self._options)
         values = {}
@@ -365,7 +367,9 @@ class Scorer:
 
     def __repr__(self) -> str:
         names = ", ".join(repr(metric.name) for metric in self._metrics)
-        return f"scorer({names if self._single else f'[{names}]'})"
+        if self._single:
+            return f"scorer({names})"
+        return f"scorer([{names}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = [metric.name for metric in self._metrics]

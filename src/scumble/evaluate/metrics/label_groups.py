@@ -25,7 +25,7 @@ Groups = Mapping[str, Any]
 #: Groups that are defined by a rule, in the order of reports.
 GROUPS = ("all", "minority", "difficult", "few")
 #: Labels with fewer training positives than this belong to the group ``few``.
-FEW = 10
+FEW_POSITIVES = 10
 #: Labels with fewer training positives than this count in no group: they cannot be learnt.
 MIN_TRAINING_POSITIVES = 2
 #: Prefix of metrics from counts that were added up over the folds.
@@ -136,8 +136,9 @@ def group_masks(
     """
     rules = {name for name, labels in groups.items() if labels is None and name != "all"}
     if rules and training is None:
+        group_names = " and ".join(sorted(rules))
         raise ParameterError(
-            f"evaluate: the training part tells which labels are {' and '.join(sorted(rules))}. "
+            f"evaluate: the training part determines which labels are {group_names}. "
             "Give its labels as 'training', or a mapping with the labels of the group."
         )
     masks_by_rule = {"all": np.ones(n_labels, bool)}
@@ -166,7 +167,7 @@ def _masks_by_rule(Y: Any) -> dict[str, Array]:
     return {
         "minority": is_minority,
         "difficult": is_minority & is_above_median,
-        "few": (counts > 0) & (counts < FEW),
+        "few": (counts > 0) & (counts < FEW_POSITIVES),
     }
 
 

@@ -490,7 +490,7 @@ def _run_folds(runner: FoldRunner, splits: list[Split], n_jobs: int | None) -> I
     """Yield the results of the folds in order; processes share the threads equally."""
     from joblib import Parallel, delayed, effective_n_jobs
 
-    thread_count(n_jobs)  # refuses values that are no number of jobs
+    thread_count(n_jobs)  # refuses values that are not a number of jobs
     n_workers = min(effective_n_jobs(n_jobs), len(splits))
     if n_workers == 1:
         for index, split in enumerate(splits):

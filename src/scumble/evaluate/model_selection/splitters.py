@@ -41,8 +41,7 @@ class BaseSplitter(ValidatedParametersMixin, BaseEstimator):
     n_splits : int
         Number of folds.
     n_repeats : int
-        Number of repetitions: rows are assigned to folds so many times, which makes ``n_splits``
-        times as many splits.
+        Number of times that rows are assigned to folds; there are ``n_repeats * n_splits`` splits.
     random_state : None, int, Generator or RandomState
         The same seed gives the same folds.
 
@@ -423,11 +422,12 @@ def read_folds(path: str | os.PathLike[str]) -> Array:
     try:
         lines = list(csv.reader(io.StringIO(text)))
     except csv.Error as error:  # for example a quoted cell that is never closed
-        raise source.error(f"this is no table of fold numbers: {error}.") from error
+        raise source.error(f"this is not a table of fold numbers: {error}.") from error
     if not lines or lines[0][:1] != ["instance"] or len(lines[0]) < 2:
+        first_line = ",".join(lines[0]) if lines else "nothing"
         raise source.error(
             "expected a line 'instance,rep0_fold,...' with one column per repetition, found "
-            f"{','.join(lines[0]) if lines else 'nothing'!r}.",
+            f"{first_line!r}.",
             line=1,
         )
     table = np.full((len(lines) - 1, len(lines[0]) - 1), -1, np.int64)

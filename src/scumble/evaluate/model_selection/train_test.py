@@ -21,8 +21,9 @@ from scumble.measures.threaded_kernels import count_labels
 from scumble.resample.containers import take_rows
 
 _TEST_SIZE = Either(Real(0, 1, closed="neither"), Int(1))
-#: Indices of the two sides.
-TRAIN, TEST = 0, 1
+# Indices of the two sides.
+TRAIN = 0
+TEST = 1
 #: Moves of rows that the search for a label on one side only may try before it gives up; each costs
 #: a few microseconds.
 _MAX_MOVES = 300
@@ -242,7 +243,8 @@ class TrainTestAssignment:
 
     def _move(self, row: int) -> None:
         """Move a row to the other side."""
-        labels, side = self._labels_of(row), self.sides[row]
+        labels = self._labels_of(row)
+        side = self.sides[row]
         self.counts[side, labels] -= 1
         self.counts[1 - side, labels] += 1
         self.sides[row] = 1 - side
@@ -386,7 +388,7 @@ def _refuse_labels_that_are_features(
     if columns:
         raise DataError(
             f"{caller}: the {name} part has a label {min(columns)!r} that the {other_name} part "
-            "has not as a label, but as a feature. Expected the same labels in both."
+            "has as a feature, not as a label. Expected the same labels in both."
         )
 
 

@@ -127,7 +127,8 @@ def wilcoxon(
     first, second = check_pairs(x, y, caller="wilcoxon", results=results, metric=metric)
     differences = paired_differences(first, second)
     ranks, signs = _signed_ranks(differences, zeros)
-    positive, negative = float(ranks[signs > 0].sum()), float(ranks[signs < 0].sum())
+    positive = float(ranks[signs > 0].sum())
+    negative = float(ranks[signs < 0].sum())
     if not len(ranks):
         p_value = 1.0
     elif method == "exact":
@@ -260,7 +261,8 @@ def corrected_t_test(
     Real(0).check(test_over_train, name="test_over_train", caller="corrected_t_test")
     Real(0, 1, closed="neither").check(confidence, name="confidence", caller="corrected_t_test")
     differences = second - first
-    n_folds, mean = len(differences), float(differences.mean())
+    n_folds = len(differences)
+    mean = float(differences.mean())
     if n_folds == 1:
         return FoldDifference(
             difference=mean, low=-math.inf, high=math.inf, p_value=math.nan, n_folds=1
@@ -378,7 +380,9 @@ class WinTieLoss(TableReprMixin):
     def p_value(self) -> float:
         """P-value of the two-sided sign test over the pairs that differ; 1 if none does."""
         decided = self.wins + self.losses
-        return float(stats.binomtest(self.wins, decided).pvalue) if decided else 1.0
+        if decided:
+            return float(stats.binomtest(self.wins, decided).pvalue)
+        return 1.0
 
 
 def win_tie_loss(
@@ -422,7 +426,9 @@ def win_tie_loss(
         higher_is_better = results.higher_is_better
     first, second = check_pairs(x, y, caller="win_tie_loss", results=results)
     Real(0).check(tolerance, name="tolerance", caller="win_tie_loss")
-    gains = paired_differences(first, second) * (-1 if higher_is_better is False else 1)
+    gains = paired_differences(first, second)
+    if higher_is_better is False:
+        gains = -gains
     wins = int(np.sum(gains > tolerance))
     losses = int(np.sum(gains < -tolerance))
     return WinTieLoss(wins=wins, ties=len(gains) - wins - losses, losses=losses)

@@ -116,7 +116,7 @@ class NemenyiResult(TableReprMixin):
         notes = []
         for group in self.groups:
             names = ", ".join(self.methods[method] for method in group)
-            notes.append(f"cannot be told apart: {names}")
+            notes.append(f"not significantly different: {names}")
         return _rank_table(self.methods, self.mean_ranks, notes)
 
 

@@ -223,7 +223,9 @@ def score_table(
             "Results must be a store of experiments, a DataFrame, a .csv or .parquet file, or a "
             f"mapping from methods to values. Got {type(results).__name__} instead."
         )
-    return table if higher_is_better is None else replace(table, higher_is_better=higher_is_better)
+    if higher_is_better is None:
+        return table
+    return replace(table, higher_is_better=higher_is_better)
 
 
 def is_results(scores: Any) -> bool:
@@ -253,7 +255,7 @@ def read_table(path: str | os.PathLike[str]) -> Any:
         raise ParameterError(f"{path} cannot be read: {error}.") from None
     except pa.ArrowInvalid as error:
         raise ParameterError(
-            f"{path} is no table of results: {error}. Expected a .csv or .parquet file, for "
+            f"{path} is not a table of results: {error}. Expected a .csv or .parquet file, for "
             "example one that 'scumble experiment export' wrote."
         ) from None
 
@@ -362,7 +364,7 @@ def _from_wide_columns(
     if len(set(rows)) < len(rows):
         repeated = next(row for row in rows if rows.count(row) > 1)
         raise ParameterError(
-            f"The data set {repeated!r} stands in two rows. Expected one row per data set; for one "
+            f"The data set {repeated!r} is in two rows. Expected one row per data set; for one "
             "row per fold, columns 'dataset' and 'method'."
         )
     values: dict[Key, list[float]] = {}
@@ -412,7 +414,7 @@ def _check_names(
     checked = tuple(available if names is None else names)
     if len(set(checked)) < len(checked):
         repeated = next(name for name in checked if checked.count(name) > 1)
-        raise ParameterError(f"The {description} {repeated!r} is asked for twice.")
+        raise ParameterError(f"The {description} {repeated!r} is given twice.")
     return checked
 
 

@@ -64,7 +64,8 @@ def fit_logistic(
     # is rotated to as many coordinates as rows first, which changes neither fit nor penalty. If
     # both are above 4,000, a quasi-Newton method without second derivatives is used.
     standardized = _standardize(X)
-    columns, rotation = standardized.columns, None
+    columns = standardized.columns
+    rotation = None
     is_large = min(columns.shape) > MAX_NEWTON
     if not is_large:
         columns, rotation = _rotate(columns)
@@ -83,7 +84,8 @@ def fit_logistic(
     has_converged = np.array(run_in_threads(fit_label, range(n_labels), n_jobs=n_jobs), bool)
     if not has_converged.all():
         _warn_about_convergence(np.flatnonzero(~has_converged), names)
-    slopes, intercepts = coefficients[:, :-1], coefficients[:, -1]
+    slopes = coefficients[:, :-1]
+    intercepts = coefficients[:, -1]
     if rotation is not None:
         slopes = slopes @ rotation
     label_weights = np.zeros((X.shape[1], n_labels))

@@ -25,7 +25,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
         """Store the training rows and their labels, for `_count_labels`."""
         self.space_ = Space.from_matrix(X, self._codes.n_values, shift=True)
         self.labels_ = Y.copy()
-        # A training row is no neighbour of itself.
+        # A training row is not a neighbour of itself.
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
 
     def _count_labels(self, X: Any = None) -> sparse.csr_array:
@@ -39,7 +39,8 @@ class NeighbourClassifier(BaseMultilabelClassifier):
 
     def _neighbours(self, X: Any = None) -> sparse.csr_array:
         """Return a matrix of shape (n_rows, n_training_rows) with 1 for the neighbours of a row."""
-        n_training_rows, k = len(self.space_), self.n_neighbors_
+        n_training_rows = len(self.space_)
+        k = self.n_neighbors_
         n_rows = n_training_rows if X is None else X.shape[0]
         if k == 0:
             return sparse.csr_array((n_rows, n_training_rows))

@@ -160,10 +160,12 @@ class BaggedTrees(BaseRanker, name="bagging", display_group="Rankers"):
         """Return the mean probabilities of all trees."""
         blocks = self._row_blocks(X.shape[0])
         means = [self._predict_with_all_trees(X[block]).mean(axis=1) for block in blocks]
-        return np.vstack(means) if means else np.zeros((0, self.n_labels_))
+        if means:
+            return np.vstack(means)
+        return np.zeros((0, self.n_labels_))
 
     def _grow(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> BagTargets:
-        """Grow the trees, and return their targets, which know the drawn rows."""
+        """Grow the trees, and return their targets with the drawn rows."""
         targets = BagTargets(self, X.shape[1], Y, sample_weight)
         tree = self.estimator
         if tree is None:
@@ -192,7 +194,8 @@ class BagTargets(LazyTargets):
     ) -> None:
         n_rows, n_labels = Y.shape
         n_trees = bags.n_estimators * n_labels
-        self._bags, self._n_columns = bags, n_columns
+        self._bags = bags
+        self._n_columns = n_columns
         self._labels = LabelTargets(Y, weights=sample_weight)
         # A bootstrap sample serves all labels; other draws depend on the label.
         n_draws = bags.n_estimators if bags.draw == "bootstrap" else n_trees
@@ -233,7 +236,8 @@ class BagTargets(LazyTargets):
 
     def _draw_rows(self, codes: Array, generator: np.random.Generator) -> Array:
         """Draw rows, and return how often each was drawn."""
-        n_rows, draw = len(codes), self._bags.draw
+        n_rows = len(codes)
+        draw = self._bags.draw
         if draw == "bootstrap":
             return np.bincount(generator.integers(n_rows, size=n_rows), minlength=n_rows)
         rows_of_class = [np.flatnonzero(codes == code) for code in (0, 1)]

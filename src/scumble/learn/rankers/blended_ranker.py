@@ -209,7 +209,8 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
             n_jobs=self.n_jobs,
             is_validated=True,
         )
-        self.rankers_, self.rank_scales_ = [], []
+        self.rankers_ = []
+        self.rank_scales_ = []
         parts = []  # scores of each ranker on the rank scale
         for ranker in self._list_rankers():
             fitted, scores = fit_with_scores(
@@ -320,7 +321,8 @@ def fit_blend_weights(parts: list[Array], Y: Any, start: Array, n_jobs: int | No
 
         return np.mean(run_in_threads(process, labels.tolist(), n_jobs=n_jobs), axis=0)
 
-    best, best_precision = start, mean_precisions([start])[0]
+    best = start
+    best_precision = mean_precisions([start])[0]
     for ranker in list(range(len(start))) * _N_ROUNDS:
         if best[ranker] == 0:
             continue
@@ -329,7 +331,8 @@ def fit_blend_weights(parts: list[Array], Y: Any, start: Array, n_jobs: int | No
         candidates = [weights for weights in candidates if weights.any()]
         precisions = mean_precisions(candidates)
         if precisions.max() > best_precision + _MIN_GAIN:
-            best, best_precision = candidates[int(precisions.argmax())], precisions.max()
+            best = candidates[int(precisions.argmax())]
+            best_precision = precisions.max()
     return best / best.sum()
 
 
@@ -350,7 +353,8 @@ def single_label_average_precision(scores: Array, rows: Array) -> float:
 
     It is the mean, over these rows, of the precision among the rows that score at least as high.
     """
-    ordered, positives = np.sort(scores), np.sort(scores[rows])
+    ordered = np.sort(scores)
+    positives = np.sort(scores[rows])
     n_at_least = len(ordered) - np.searchsorted(ordered, positives)
     n_positives_at_least = len(positives) - np.searchsorted(positives, positives)
     return float((n_positives_at_least / n_at_least).mean())

@@ -16,9 +16,10 @@ from scumble.learn.trees.c45.table import as_row_arrays
 
 #: Rows whose distances to all points the median is computed from; more rows hardly change it.
 _N_SAMPLED = 512
-#: Products or differences that are summed at a time, which bounds memory, and the smallest number
-#: of rows to do so.
-_AT_ONCE, _MIN_ROWS = 2**26, 64
+#: Products or differences that are summed at a time, which bounds memory ...
+_AT_ONCE = 2**26
+#: ... but at least those of this number of rows.
+_MIN_ROWS = 64
 #: The power of differences that each kernel sums.
 KERNEL_POWERS = {"rbf": 2, "laplacian": 1}
 
@@ -40,7 +41,8 @@ class RadialKernel:
         Gamma is one over the median distance of different points, times a power of ``bandwidth``.
         """
         distances = np.empty((points.shape[0], points.shape[0]))
-        kernel, blocks = cls(points, 1.0, power), _row_blocks(points, points)
+        kernel = cls(points, 1.0, power)
+        blocks = _row_blocks(points, points)
 
         def compute_distances(rows: slice) -> None:
             distances[rows] = kernel._distances(points[rows])
@@ -78,10 +80,12 @@ class RadialKernel:
         # absolute lengths and overlaps c.
         if self.power == 2:
             distances = to_dense(rows @ self.points.T)
-            row_lengths, point_lengths = _squared_lengths(rows), _squared_lengths(self.points)
+            row_lengths = _squared_lengths(rows)
+            point_lengths = _squared_lengths(self.points)
         else:
             distances = _overlaps(rows, self._columns)
-            row_lengths, point_lengths = _absolute_lengths(rows), _absolute_lengths(self.points)
+            row_lengths = _absolute_lengths(rows)
+            point_lengths = _absolute_lengths(self.points)
         distances *= -2
         distances += row_lengths[:, None]
         distances += point_lengths[None, :]

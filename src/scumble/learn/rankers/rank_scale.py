@@ -10,9 +10,11 @@ from scipy.special import logit
 from scumble._core.arrays import Array
 from scumble._core.parallel import run_in_threads
 
-#: Ranks that are stored exactly, and the factor between stored ranks after them: fewer than 200
-#: knots represent the scores of a million rows.
-_N_EXACT, _FACTOR = 32, 1.08
+#: Ranks that are stored exactly.
+_N_EXACT = 32
+#: Factor between stored ranks after them: fewer than 200 knots represent the scores of a million
+#: rows.
+_FACTOR = 1.08
 #: Probabilities are clipped to this, and to one minus this, so that log odds are finite.
 _MIN_PROBABILITY = 1e-4
 

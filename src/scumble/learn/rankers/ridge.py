@@ -315,7 +315,8 @@ def _holdout_error(
     problem: RidgeProblem, is_test: Array, penalty: float, n_jobs: int | None
 ) -> float:
     """Return the squared error on some rows of an iterative solution on the others."""
-    train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
+    train = np.flatnonzero(~is_test)
+    test = np.flatnonzero(is_test)
     training = RidgeProblem(problem.rows[train], problem.labels[train], problem.weights[train])
     coefficients, intercepts = training.solve_iteratively(penalty, n_jobs)
     error = 0.0

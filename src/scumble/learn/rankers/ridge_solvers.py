@@ -16,10 +16,11 @@ from scumble._core.parallel import row_slices, run_in_threads, single_threaded_b
 from scumble.learn.rankers.row_sums import quadratic_forms
 from scumble.learn.trees.c45.table import as_row_arrays
 
-#: Smallest and largest power of ten of the penalties that are tried, in steps of one half.
-LOWEST, HIGHEST = -4.0, 4.0
-#: The powers that are tried first: two, because two threads are common. The search goes on from
-#: the better one, as long as the error decreases.
+#: Smallest and largest power of ten of the candidate penalties, which are in steps of one half.
+LOWEST = -4.0
+HIGHEST = 4.0
+#: The first two powers that are evaluated: two, because two threads are common. The search
+#: continues from the better one, as long as the error decreases.
 FIRST = (0.0, 0.5)
 _EMPTY = np.zeros(0)
 #: Cells of scores that are computed at a time (16 MB).
@@ -156,7 +157,8 @@ class PrimalSolver:
 
     def _quadratic_forms(self, root: Array) -> Array:
         """Return x' M x for every centred row x, where M is the inverse of the penalized Gram."""
-        rows, means = self.problem.rows, self.means
+        rows = self.problem.rows
+        means = self.means
         forms = np.empty(rows.shape[0])
         if sparse.issparse(rows) and 10 * rows.nnz < rows.shape[0] * rows.shape[1]:
             # (x - m)' M (x - m), multiplied out, so that rows stay sparse.
@@ -179,9 +181,9 @@ class LandmarkSolver(PrimalSolver):
         self.landmarks = landmarks  # row indices
         self.whitening = whitening  # times coefficients: coefficients of the landmarks
 
-    # A row that is left out is no landmark either, like a new row. With M the inverse without the
-    # row x, and u the direction in which the coefficient of a landmark grows, the coefficients c
-    # for which it is zero are c - M u (u'c) / (u'M u).
+    # Like a new row, a row that is left out is not a landmark. With M the inverse without the row
+    # x, and u the direction in which the coefficient of a landmark grows, the coefficients c for
+    # which it is zero are c - M u (u'c) / (u'M u).
     def remove_own_landmarks(self, fit: RidgeFit, scores: Array) -> None:
         """Subtract from the leave-one-out score of each landmark its own share as a landmark."""
         problem, landmarks = self.problem, self.landmarks
@@ -277,13 +279,14 @@ def leave_one_out_scores(solver: Solver, fit: RidgeFit, n_jobs: int | None) -> A
 def _conjugate_gradients(
     problem: RidgeProblem, means: Array, penalty: float, block: slice
 ) -> Array:
-    """Return the coefficients of some labels, each with step lengths of its own."""
+    """Return the coefficients of some labels; each label has its own step lengths."""
     rows, weights = problem.rows, problem.weights
     labels = problem.labels[:, block].astype(np.float64)
     label_means = np.asarray(weights @ labels) / problem.total
     right_side = to_dense(_scale_rows(rows, weights).T @ labels)
     right_side -= problem.total * np.outer(means, label_means)
-    solution, residual = np.zeros_like(right_side), right_side.copy()
+    solution = np.zeros_like(right_side)
+    residual = right_side.copy()
     direction = residual.copy()
     squared_norm = np.einsum("ij,ij->j", residual, residual)
     tolerance = 1e-10 * squared_norm
@@ -372,7 +375,8 @@ def _cholesky_factor(matrix: Array, penalty: float) -> tuple[Array, bool]:
 
 def squash_to_unit_interval(scores: Array) -> Array:
     """Change scores in place so that they are in [0, 1], and return them; their order stays."""
-    is_low, is_high = scores < _SQUASHED, scores > 1 - _SQUASHED
+    is_low = scores < _SQUASHED
+    is_high = scores > 1 - _SQUASHED
     scores[is_low] = _SQUASHED / (2 - scores[is_low] / _SQUASHED)
     scores[is_high] = 1 - _SQUASHED / (2 - (1 - scores[is_high]) / _SQUASHED)
     return scores

@@ -112,7 +112,8 @@ def _find_knots(table: Any, weights: Array | None) -> Array:
     knots = np.empty((N_QUANTILES, table.shape[1]))
     if weights is None and not sparse.issparse(table):  # same result, three times as fast
         positions = (middles * len(table)).astype(np.int64)
-        positions[0], positions[-1] = 0, len(table) - 1
+        positions[0] = 0
+        positions[-1] = len(table) - 1
         for column, values in enumerate(table.T):
             knots[:, column] = np.sort(values)[positions]
         return knots
@@ -121,7 +122,8 @@ def _find_knots(table: Any, weights: Array | None) -> Array:
         order = np.argsort(values)
         cumulative = np.cumsum(value_weights[order])
         positions = np.searchsorted(cumulative, middles * cumulative[-1], side="right")
-        positions[0], positions[-1] = 0, len(values) - 1
+        positions[0] = 0
+        positions[-1] = len(values) - 1
         knots[:, column] = values[order[positions]]
     return knots
 

@@ -70,17 +70,20 @@ def _contents(part: Any) -> list[Any]:
         return list(part.values())
     if isinstance(part, list | tuple):
         return list(part)
-    return [] if sparse.issparse(part) else list(getattr(part, "__dict__", {}).values())
+    if sparse.issparse(part):
+        return []
+    return list(getattr(part, "__dict__", {}).values())
 
 
 def _check_estimator(model: Any) -> None:
     """Check the columns of an estimator, and the parts that compiled kernels read."""
-    # An estimator of input that is no table, such as a pipeline of texts, has no n_features_in_.
-    n_features, codes = getattr(model, "n_features_in_", 0), model._codes
+    # An estimator of input that is not a table, such as a pipeline of texts, has no n_features_in_.
+    n_features = getattr(model, "n_features_in_", 0)
+    codes = model._codes
     # An object of another class with n_values could be used to predict, but would not be checked.
     ensure(isinstance(codes, FeatureCodes), "the kinds of the columns are missing")
     n_values, names = codes.n_values, codes.names
-    ensure(type(n_features) is int, "the number of features is no whole number")
+    ensure(type(n_features) is int, "the number of features is not a whole number")
     ensure(is_vector(n_values, np.int64, n_features), "the kinds of the columns do not fit")
     ensure(len(codes.categories) == n_features, "the categories of the columns do not fit")
     for column_names in (names, getattr(model, "feature_names_in_", None)):
@@ -108,7 +111,7 @@ def _check_estimator(model: Any) -> None:
     if hasattr(model, "space_"):
         _check_estimator_space(model, n_values)
     if isinstance(model, BaseRanker | ThresholdedClassifier):
-        ensure(type(model.n_labels_) is int, "the number of labels is no whole number")
+        ensure(type(model.n_labels_) is int, "the number of labels is not a whole number")
     for cls, check in _CHECKS.items():
         if isinstance(model, cls):
             check(model)
@@ -211,7 +214,7 @@ def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
     fits = isinstance(tree.counts, np.ndarray) and tree.counts.shape == (n_nodes, n_classes)
     ensure(fits, "the tree's counts do not fit")
     for indices in (tree.feature, tree.first, tree.width):
-        ensure(indices.dtype.kind in "iu", "the tree's places are no whole numbers")
+        ensure(indices.dtype.kind in "iu", "the tree's indices are not whole numbers")
     check_nodes(tree.feature, tree.cut, tree.first, tree.width, n_values)
 
 
@@ -219,7 +222,7 @@ def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values
     """Check that children come after their parents, and that every value has a child."""
     inner = np.flatnonzero(feature >= 0)
     columns = feature[inner]
-    ensure(bool((columns < len(n_values)).all()), "a tree asks for a column that is not there")
+    ensure(bool((columns < len(n_values)).all()), "a tree reads a column that does not exist")
     first_child, n_children = first[inner].astype(np.int64), width[inner].astype(np.int64)
     needed = np.where(np.isnan(cut[inner]), n_values[columns], 2)
     fits = (first_child > inner) & (n_children >= needed) & (needed >= 1)
@@ -307,7 +310,7 @@ def _check_ridge(model: RidgeRanker) -> None:
         fits = fits and points.ndim == 2 and points.shape[1] == n_columns
         ensure(fits, "the points of the kernel do not fit")
         fits = isinstance(kernel.gamma, float) and 0 < kernel.gamma < np.inf
-        ensure(fits, "the width of the kernel is no number")
+        ensure(fits, "the width of the kernel is not a number")
         ensure(kernel.power == KERNEL_POWERS[model.kernel_], "the kernel is another one")
         n_columns = points.shape[0]
     fits = is_table(model.coefficients_, np.float64, (n_columns, model.n_labels_))
@@ -317,17 +320,20 @@ def _check_ridge(model: RidgeRanker) -> None:
 
 def _check_neighbours(model: NeighbourRanker) -> None:
     """Check the labels, weights and number of neighbours of a neighbour ranker."""
-    n_rows, labels, k = model.space_.values.shape[0], model.labels_, model.n_neighbors_
+    n_rows = model.space_.values.shape[0]
+    labels = model.labels_
+    k = model.n_neighbors_
     fits = isinstance(labels, sparse.csr_array) and labels.shape == (n_rows, model.n_labels_)
     fits = fits and are_vectors(model._weights, size=n_rows)
     fits = fits and are_vectors(model._shares, size=model.n_labels_)
     ensure(fits, "the labels of the training rows do not fit")
-    ensure(type(k) is int and 0 <= k < n_rows, "there are not as many neighbours as are asked")
+    ensure(type(k) is int and 0 <= k < n_rows, "there are fewer training rows than neighbours")
 
 
 def _check_bags(model: BaggedTrees) -> None:
     """Check that bagged trees have one tree per bag and label."""
-    trees, n_trees = model.models_, model.n_estimators * model.n_labels_
+    trees = model.models_
+    n_trees = model.n_estimators * model.n_labels_
     fits = isinstance(trees, Forest) and _are_two_class(trees, n_trees)
     ensure(fits, "the trees do not fit the labels")
 
@@ -358,7 +364,8 @@ def _check_blend(model: BlendedRanker) -> None:
 def _check_rank_scale(scale: Any, n_labels: int) -> None:
     """Check that a rank scale has knots for each label."""
     ensure(isinstance(scale, RankScale), "the rank scale of scores is missing")
-    starts, n_knots = scale.starts, len(scale.scores)
+    starts = scale.starts
+    n_knots = len(scale.scores)
     fits = is_vector(starts, np.int64, n_labels + 1) and starts[0] == 0 and starts[-1] == n_knots
     fits = fits and (np.diff(starts) > 0).all() and type(scale.are_probabilities) is bool
     fits = fits and are_vectors(scale.scores, scale.rates, size=n_knots)
@@ -379,9 +386,9 @@ def _check_inner_classifier(inner: Any, n_labels: int) -> None:
     labels, always = inner.open_labels, inner.always
     fits = _are_labels(labels, n_labels) and labels.dtype == np.int64
     fits = fits and is_vector(always, np.bool_, n_labels)
-    ensure(fits, "the labels of the classifier inside do not fit")
+    ensure(fits, "the labels of the inner classifier do not fit")
     n_inner_labels = getattr(inner.model, "n_labels_", len(labels))
-    ensure(n_inner_labels == len(labels), "the classifier inside knows other labels")
+    ensure(n_inner_labels == len(labels), "the inner classifier has other labels")
 
 
 _CHECKS: dict[type, Any] = {

@@ -112,10 +112,11 @@ def align_columns(data: MultilabelDataset, features: Features, *, by_name: bool 
             )
         new_columns[column] = new_cells
     if unseen:
-        more = "; ..." if len(unseen) > _MAX_NAMES else ""
+        categories = "; ".join(unseen[:_MAX_NAMES])
+        if len(unseen) > _MAX_NAMES:
+            categories += "; ..."
         warnings.warn(
-            f"{data!r}: categories that training has not seen count as missing: "
-            f"{'; '.join(unseen[:_MAX_NAMES])}{more}.",
+            f"{data!r}: categories that training has not seen count as missing: {categories}.",
             ScumbleWarning,
             stacklevel=4,
         )
@@ -131,10 +132,10 @@ def _positions_by_name(data: MultilabelDataset, features: Features) -> Array:
         if len(missing) > _MAX_NAMES:
             names += f" and {len(missing) - _MAX_NAMES} more"
         has_position_name = any(_POSITION_NAME.fullmatch(name) for name in missing)
+        hint = _POSITION_HINT if has_position_name else ""
         raise DataError(
             f"{data!r} lacks {len(missing)} of the {len(features)} columns the model was fitted "
-            f"on: {names}. Names must be the same, order does not matter."
-            f"{_POSITION_HINT if has_position_name else ''}"
+            f"on: {names}. Names must be the same, order does not matter.{hint}"
         )
     return np.array([position[feature.name] for feature in features], np.intp)
 
@@ -201,7 +202,9 @@ def _make_value_map(data_feature: Feature, feature: Feature) -> ValueMap:
     """Return the training value of each code or number of a column; NaN if there is none."""
     if feature.kind == "date":
         times = parse_dates(data_feature.categories, feature.date_format).times
-        return times if times is not None else _parse_single_dates(data_feature.categories)
+        if times is not None:
+            return times
+        return _parse_single_dates(data_feature.categories)
     if not feature.holds_codes:
         return np.array([_parse_number(text) for text in data_feature.categories])
     code_of_text = {text: float(code) for code, text in enumerate(feature.categories)}
@@ -257,7 +260,7 @@ def _describe_unmapped(
 ) -> str:
     """Return the number and an example of the categories that did not occur in training.
 
-    A cell that is no number or date, where training had these, is an error.
+    A cell that is not a number or date, where training had these, is an error.
     """
     row = int(is_unmapped.argmax())
     if data_feature.holds_codes:

@@ -23,11 +23,15 @@ from scumble.learn.storage.check import check_model
 from scumble.learn.storage.columns import fitted_columns
 from scumble.learn.storage.json_encoding import Decoder, Encoder, check_trusted_types
 
-#: Name and version of the format, as written in a file.
-FORMAT, FORMAT_VERSION = "scumble model", 1
+#: Name of the format, as written in a file.
+FORMAT = "scumble model"
+#: Version of the format, as written in a file.
+FORMAT_VERSION = 1
 #: Members of the zip archive: the JSON text, the objects that skops stores, the arrays by dtype.
-_JSON_MEMBER, _SKOPS_MEMBER, _ARRAY_FOLDER = "model.json", "foreign.skops", "numbers/"
-_DAMAGED = "the file is no model of scumble, or it is damaged"
+_JSON_MEMBER = "model.json"
+_SKOPS_MEMBER = "foreign.skops"
+_ARRAY_FOLDER = "numbers/"
+_DAMAGED = "the file is not a model of scumble, or it is damaged"
 #: Errors with one of these texts are complete; others are reported as damage of the file.
 _COMPLETE_MESSAGES = ("not trusted", "newer version", "earlier version")
 
@@ -355,7 +359,7 @@ def _load_with_skops(archive: zipfile.ZipFile, trusted: tuple[str, ...]) -> list
         warnings.simplefilter("always")
         third_party_objects = skops.io.loads(content, trusted=allowed)
     if not isinstance(third_party_objects, list):
-        raise ReadError("its scikit-learn part is no list")
+        raise ReadError("its scikit-learn part is not a list")
     messages = [str(warning.message) for warning in caught]
     version_messages = [message for message in messages if "version" in message]
     if version_messages:

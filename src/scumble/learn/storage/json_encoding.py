@@ -16,7 +16,7 @@ from scumble._core.errors import ParameterError, ReadError
 
 #: The key of a JSON object that names the type of an encoded value that JSON has no type for.
 MARK = "$"
-#: Nesting depth; deeper objects contain themselves, or are no model.
+#: Nesting depth; deeper objects contain themselves, or are not models.
 MAX_DEPTH = 200
 #: Modules whose classes may be stored. Decoding one of them runs none of its methods.
 _STORABLE_MODULES = re.compile(
@@ -47,7 +47,9 @@ class Encoder:
         if value is None or isinstance(value, str | bool) or type(value) is int:
             return value
         if type(value) is float:
-            return value if math.isfinite(value) else {MARK: "float", "is": repr(value)}
+            if math.isfinite(value):
+                return value
+            return {MARK: "float", "is": repr(value)}
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
             return {MARK: "scalar", "of": self._encode_numbers(np.asarray(value))}
         if isinstance(value, np.ndarray) and type(value) is np.ndarray:
@@ -180,7 +182,8 @@ class Decoder:
         """Return an array of numbers."""
         elements = self._arrays_by_dtype[value["type"]]
         shape = _as_shape(value["shape"])
-        start, size = _as_size(value["at"]), math.prod(shape)
+        start = _as_size(value["at"])
+        size = math.prod(shape)
         if start + size > len(elements):
             raise ReadError(f"an array of shape {shape} has too few numbers in the file.")
         return elements[start : start + size].reshape(shape).copy()
@@ -207,7 +210,7 @@ class Decoder:
         """Return a named tuple of this package."""
         cls = _trusted_class(value["class"])
         if not issubclass(cls, tuple):
-            raise ReadError(f"{value['class']} is no tuple.")
+            raise ReadError(f"{value['class']} is not a tuple.")
         return tuple.__new__(cls, [self.decode(item) for item in value["of"]])
 
     def _decode_object(self, value: dict[str, Any]) -> Any:
@@ -230,7 +233,7 @@ def _default_parameters(cls: type) -> dict[str, Any]:
 
 
 def _as_shape(values: Any) -> tuple[int, ...]:
-    """Return a shape; raise an error for sizes that are no whole numbers."""
+    """Return a shape; raise an error for sizes that are not whole numbers."""
     return tuple(_as_size(value) for value in values)
 
 

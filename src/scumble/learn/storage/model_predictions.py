@@ -197,7 +197,8 @@ def predict_dataset(stored: StoredModel, data: MultilabelDataset) -> ModelPredic
     """
     model = stored.model
     if isinstance(model, TextModel):
-        X, model = model.read(data), model.model
+        X = model.read(data)
+        model = model.model
     else:
         X = align_columns(data, stored.features, by_name=stored.has_names)
     with warnings.catch_warnings():

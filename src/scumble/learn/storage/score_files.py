@@ -89,12 +89,13 @@ def select_label_columns(table: NamedMatrix, truth: NamedMatrix) -> NamedMatrix:
 def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
     """Add predicted labels that no row has to true labels that were read from label lists.
 
-    Other columns of the predictions that are no labels are left out later. A warning names both.
+    Other columns of the predictions that are not labels are left out later. A warning names both.
     """
     if table.names is None or truth.names is None:
         return truth
     true_names = set(truth.names)
-    unseen, ignored = [], []
+    unseen = []
+    ignored = []
     for index, name in enumerate(table.names):
         if name in true_names:
             continue
@@ -116,7 +117,9 @@ def add_unseen_labels(truth: NamedMatrix, table: NamedMatrix) -> NamedMatrix:
             ScumbleWarning,
             stacklevel=4,
         )
-    return _add_empty_labels(truth, (*truth.names, *unseen)) if unseen else truth
+    if unseen:
+        return _add_empty_labels(truth, (*truth.names, *unseen))
+    return truth
 
 
 def add_missing_labels(table: NamedMatrix, truth: NamedMatrix, *, warn: bool = True) -> NamedMatrix:

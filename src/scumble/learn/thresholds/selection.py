@@ -78,14 +78,14 @@ class ThresholdCurve(TableReprMixin):
     expected : ndarray of float64
         The metric that the rule expects on new rows. It differs from ``observed`` only for rule
         ``"shrunken"``.
-    chosen : int
+    selected : int
         Index of the threshold that the rule selects; -1 if it selects none of them.
 
     Examples
     --------
     >>> from scumble.learn import threshold_curves
     >>> curve = threshold_curves([[0.9], [0.8], [0.1]], [[1], [1], [0]])[0]
-    >>> curve.thresholds.round(2)[curve.chosen], curve.observed.round(2)
+    >>> curve.thresholds.round(2)[curve.selected], curve.observed.round(2)
     (np.float64(0.45), array([0.67, 1.  , 0.8 ]))
     """
 
@@ -95,7 +95,7 @@ class ThresholdCurve(TableReprMixin):
     n_positives: int
     observed: Array
     expected: Array
-    chosen: int
+    selected: int
 
 
 def label_thresholds(
@@ -208,7 +208,7 @@ def threshold_curves(
     --------
     >>> from scumble.learn import threshold_curves
     >>> curve = threshold_curves([[0.9], [0.8], [0.4], [0.1]], [[1], [0], [1], [0]])[0]
-    >>> curve.n_predicted, curve.hits, curve.chosen
+    >>> curve.n_predicted, curve.hits, curve.selected
     (array([1, 2, 3, 4]), array([1, 1, 2, 2]), 2)
     """
     caller = "threshold_curves"
@@ -290,7 +290,7 @@ class ScoreColumns:
         check_same_names(Y, scores, noun="scores", caller=caller)
         labels = check_labels(Y, caller=f"{caller}, Y")
         table = _read_scores(scores, caller=caller)
-        check_same_shape(table.shape, labels.shape, what="scores", caller=caller)
+        check_same_shape(table.shape, labels.shape, noun="scores", caller=caller)
         return cls(table, labels.tocsc())
 
     @property
@@ -340,7 +340,8 @@ class ScoreColumns:
     def candidate_thresholds(self, label: int, rule: ThresholdRule) -> CandidateThresholds:
         """Return the candidate thresholds of one label."""
         rows = self.labels.indices[self.labels.indptr[label] : self.labels.indptr[label + 1]]
-        n_rows, n_positives = self.labels.shape[0], len(rows)
+        n_rows = self.labels.shape[0]
+        n_positives = len(rows)
         if n_positives == 0:
             empty = np.zeros(0, np.int64)
             return CandidateThresholds(
@@ -359,12 +360,15 @@ class ScoreColumns:
             top = np.flatnonzero(scores >= minimum)
             scores, is_positive = scores[top], is_positive[top]
         order = np.argsort(-scores, kind="stable")
-        ordered, n_hits = scores[order], np.cumsum(is_positive[order])
+        ordered = scores[order]
+        n_hits = np.cumsum(is_positive[order])
         # Between equal scores there is no threshold: candidates follow the last one of each value.
         last = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], len(ordered) > 0))
         above = ordered[last]
         below = np.append(ordered[last[:-1] + 1], lowest)[: len(last)]
-        thresholds, n_predicted, hits = _middle(above, below), last + 1, n_hits[last]
+        thresholds = _middle(above, below)
+        n_predicted = last + 1
+        hits = n_hits[last]
         n_allowed = int(np.searchsorted(n_predicted, max_predicted, side="right"))
         if len(last) and n_predicted[-1] == n_rows:
             thresholds[-1] = -np.inf  # every row is predicted, whatever its score
@@ -457,7 +461,7 @@ def _curve(
         n_positives=candidates.n_positives,
         observed=observed[:n_allowed],
         expected=expected[:n_allowed],
-        chosen=selected,
+        selected=selected,
     )
 
 
@@ -480,7 +484,8 @@ def mean_recall(candidates: Sequence[CandidateThresholds]) -> Array:
 
     Rows of equal score count as if in random order.
     """
-    total, n_labels = np.zeros(len(PREDICTION_RATES)), 0
+    total = np.zeros(len(PREDICTION_RATES))
+    n_labels = 0
     for label_candidates in candidates:
         n_positives = label_candidates.n_positives
         if n_positives >= 2:
@@ -530,7 +535,7 @@ def _read_scores(scores: Any, *, caller: str) -> Any:
         missing = sparse.coo_array(table != table)  # NaN is the only value unequal to itself
         raise DataError(
             f"{caller}: the score of row {missing.row[0]} for label {missing.col[0]} is NaN. "
-            "Expected a number for every cell: a threshold among scores that are no numbers would "
+            "Expected a number for every cell: a threshold among scores that are not numbers would "
             "mean nothing. See why the model gives none (missing values in X, or a label it could "
             "not learn), or leave the label out."
         )

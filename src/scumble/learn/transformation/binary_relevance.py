@@ -99,7 +99,7 @@ class BinaryRelevance(ProblemTransformationClassifier, name="br", display_group=
         caller = type(self).__name__
         class_weight, estimator = self.class_weight, self.estimator
         if isinstance(class_weight, Mapping) and not set(class_weight) <= {0, 1}:
-            must = "tell the weights of 0 (without a label) and 1 (with it)"
+            must = "contain the weights of 0 (without a label) and 1 (with it)"
             raise parameter_error("class_weight", caller, must, class_weight)
         is_supported = (
             uses_c45(estimator)
@@ -120,7 +120,9 @@ class BinaryRelevance(ProblemTransformationClassifier, name="br", display_group=
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         """Return the labels that are at least as probable as their absence, and probabilities."""
-        return labels_and_scores_from_probabilities(self.models_.ask(X, n_jobs=self.n_jobs))
+        return labels_and_scores_from_probabilities(
+            self.models_.predict_proba(X, n_jobs=self.n_jobs)
+        )
 
 
 def labels_and_scores_from_probabilities(probabilities: Array) -> tuple[Array, Array]:

@@ -111,7 +111,8 @@ class CalibratedLabelRanking(
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
         """Return the labels with at least the votes of the virtual label, and shares of votes."""
         votes = self._count_votes(X)
-        label_votes, virtual_votes = votes[:, :-1], votes[:, -1:]
+        label_votes = votes[:, :-1]
+        virtual_votes = votes[:, -1:]
         return label_votes >= virtual_votes, label_votes / self.n_labels_
 
     def _count_votes(self, X: Any) -> Array:

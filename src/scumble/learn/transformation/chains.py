@@ -288,14 +288,17 @@ def chain_targets(
 
     def make_target(index: int) -> Target:
         chain = int(np.searchsorted(starts, index, side="right")) - 1
-        sample, position = samples[chain], index - int(starts[chain])
+        sample = samples[chain]
+        position = index - int(starts[chain])
         target = Target(
             labels.codes(int(sample.order[position])),
             repeats=sample.repeats,
             weights=weights,
             extra=sample.order[:position],
         )
-        return target if seeds is None else undersample_target(target, seeds[index])
+        if seeds is None:
+            return target
+        return undersample_target(target, seeds[index])
 
     return LazyTargets(n_targets, make_target)
 

@@ -241,7 +241,8 @@ def _node_problems(
     Y: sparse.csr_array, nodes: list[HierarchyNode], weights: Array | None
 ) -> list[_NodeProblem]:
     """Return the training rows of each node, and the children that they belong to."""
-    by_label, n_rows = Y.tocsc(), Y.shape[0]
+    by_label = Y.tocsc()
+    n_rows = Y.shape[0]
     rows_of_label = np.split(by_label.indices.astype(np.int64), by_label.indptr[1:-1])
     problems = []
     for index, node in enumerate(nodes):
@@ -312,7 +313,7 @@ class _Shared:
 
     def predict(self, X: Any, *, n_jobs: int | None) -> list[LabelsAndScores]:
         """Return labels and scores of the children of each node, for all rows."""
-        all_probabilities = self._models.ask(X, n_jobs=n_jobs)
+        all_probabilities = self._models.predict_proba(X, n_jobs=n_jobs)
         n_rows = len(all_probabilities)
         predictions: list[LabelsAndScores] = []
         for (start, stop), n_children, labelsets in zip(

@@ -32,7 +32,8 @@ class HierarchyNode:
 
 def list_nodes(hierarchy: Hierarchy) -> list[HierarchyNode]:
     """Return the inner nodes, level by level from the root."""
-    groups, nodes = [hierarchy], []
+    groups = [hierarchy]
+    nodes = []
     for children in groups:  # grows while it is read
         labels = [np.array(_leaves(child), np.int64) for child in children]
         indices = []
@@ -243,7 +244,9 @@ def mulan_hierarchy(Y: csr_array, order: Sequence[int], *, n_clusters: int, seed
     def divide(labels: Array) -> Sequence[Array]:
         clusters = _mulan_clusters(by_label[labels].toarray(), n_clusters, seed)
         parts = [labels[clusters == cluster] for cluster in np.unique(clusters)]
-        return parts if len(parts) > 1 else np.array_split(labels, n_clusters)
+        if len(parts) > 1:
+            return parts
+        return np.array_split(labels, n_clusters)
 
     return _divide_recursively(np.array(order), n_clusters, divide)
 
@@ -277,7 +280,8 @@ def _mulan_clusters(labels: Array, n_clusters: int, seed: int) -> Array:
 
 def _mulan_initial_centres(labels: Array, n_clusters: int, seed: int) -> tuple[list[int], Array]:
     """Draw different labels as centres; return the order after these draws, and the centres."""
-    random, order = JavaRandom(seed), list(range(len(labels)))
+    random = JavaRandom(seed)
+    order = list(range(len(labels)))
     centres: list[Array] = []
     for last in range(len(order) - 1, -1, -1):
         drawn = random.next_int(last + 1)

@@ -181,7 +181,8 @@ def build_shared_table(X: Any, problems: list[LabelsetProblem]) -> SharedTable:
 def _sorted_target(problem: LabelsetProblem, table_rows: Array, n_table_rows: int) -> Target:
     """Return the target of a problem, with the rows of the table in ascending order."""
     order = np.argsort(table_rows)
-    codes, weights = problem.codes[order], take_weights(problem.weights, order)
+    codes = problem.codes[order]
+    weights = take_weights(problem.weights, order)
     uses_all_rows = len(table_rows) == n_table_rows
     rows = None if uses_all_rows else table_rows[order]  # None is faster than a list of all rows
     return replace(problem, codes=codes, weights=weights).target(rows)

@@ -68,7 +68,8 @@ def _substitute_labelsets(
         n_common = (block @ kept_by_label).tocsr()
         labelset = np.repeat(np.arange(n_common.shape[0]), np.diff(n_common.indptr))
         is_subset = n_common.data == n_kept_labels[n_common.indices]
-        labelset, codes = labelset[is_subset], n_common.indices[is_subset]
+        labelset = labelset[is_subset]
+        codes = n_common.indices[is_subset]
         order = np.lexsort((rank[codes], labelset))
         labelset, codes = labelset[order], codes[order]
         if strategy == "A":

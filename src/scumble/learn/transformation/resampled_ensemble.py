@@ -156,7 +156,7 @@ class ResampledEnsemble(
         if not hasattr(resampler, "sample_indices_"):
             raise ParameterError(
                 f"{type(self).__name__}: sample_weight was given, but {type(resampler).__name__} "
-                "does not tell from which row each of its rows comes (sample_indices_). Give "
+                "does not report from which row each of its rows comes (sample_indices_). Give "
                 "another resampler, or no weights."
             )
         return np.asarray(resampler.sample_indices_)

@@ -38,7 +38,7 @@ def uses_c45(estimator: Any) -> bool:
 
 
 def _block_ranges(start: int, stop: int, n_blocks: int) -> list[range]:
-    """Divide a range into blocks of about equal length; more than asked for if they are long."""
+    """Divide a range into at least ``n_blocks`` blocks of about equal and limited length."""
     n_parts = max(n_blocks, -(-(stop - start) // _MAX_TREES_PER_CALL))
     return [range(start + first, start + end) for first, end in even_ranges(stop - start, n_parts)]
 
@@ -69,7 +69,7 @@ class SklearnModels:
             probabilities[np.arange(X.shape[0]), model.predict(X)] = 1.0
         return probabilities
 
-    def ask(self, X: Any, *, n_jobs: int | None = None) -> Array:
+    def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> Array:
         """Return the class probabilities of all models, side by side."""
         parts = run_in_threads(
             lambda index: self.predict_proba_of(index, X), range(len(self)), n_jobs=n_jobs
@@ -84,7 +84,7 @@ Models = Forest | SklearnModels
 def predict_positive_proba(models: Models, X: Any, *, n_jobs: int | None = None) -> Array:
     """Return the probability of class 1 by every model, shape (n_rows, n_models)."""
     if isinstance(models, Forest):
-        return models.positive_only().ask(X, n_jobs=n_jobs)
+        return models.positive_only().predict_proba(X, n_jobs=n_jobs)
     columns = run_in_threads(
         lambda index: models.predict_proba_of(index, X)[:, 1], range(len(models)), n_jobs=n_jobs
     )
@@ -123,7 +123,9 @@ class SingleLabelFitter:
             if block.stop <= n_listed:
                 return [grow_tree_batch(table, targets.listed(block), settings)]
             trees = [grow_tree(table, targets[index], settings) for index in block]
-            return trees if len(trees) < _JOIN_FROM_TREES else [concatenate_nodes(trees)]
+            if len(trees) < _JOIN_FROM_TREES:
+                return trees
+            return [concatenate_nodes(trees)]
 
         n_blocks = _BLOCKS_PER_THREAD * thread_count(self.n_jobs)
         small_blocks = _block_ranges(0, n_listed, n_blocks)
@@ -160,7 +162,8 @@ class SingleLabelFitter:
         """Return a model fitted to the rows of a target, or the class if there is only one."""
         all_rows = np.arange(self.X.shape[0])
         rows = all_rows if target.rows is None else np.asarray(target.rows, np.int64)
-        y, weights = np.asarray(target.y), target.weights
+        y = np.asarray(target.y)
+        weights = target.weights
         if target.repeats is not None:
             rows, y = np.repeat(rows, target.repeats), np.repeat(y, target.repeats)
             weights = None if weights is None else np.repeat(weights, target.repeats)
@@ -266,7 +269,7 @@ class ProblemTransformationClassifier(BaseMultilabelClassifier):
     def _predict_proba_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of rows, with the class probabilities of all models side by side."""
         for rows in row_slices(X.shape[0], int(self.models_.n_classes.sum())):
-            yield rows, self.models_.ask(X[rows], n_jobs=self.n_jobs)
+            yield rows, self.models_.predict_proba(X[rows], n_jobs=self.n_jobs)
 
     def _predict_proba_by_model(self, X: Any) -> Iterator[tuple[slice, int, Array]]:
         """Yield blocks of rows, the index of a model, and its class probabilities of the rows."""

@@ -128,8 +128,10 @@ class TreeLabels:
 def two_decimals(value: float) -> str:
     """Return a number rounded to two decimals, in the form in which Java prints a double."""
     rounded = math.floor(value * 100 + 0.5) / 100
-    if rounded < 1e7:
-        return repr(float(rounded)) if rounded >= 1e-3 or rounded == 0 else f"{rounded:E}"
+    if rounded == 0 or 1e-3 <= rounded < 1e7:
+        return repr(float(rounded))
+    if rounded < 1e-3:
+        return f"{rounded:E}"
     digits, _, exponent = f"{rounded!r}".partition("e")
     power = math.floor(math.log10(rounded))
     if not exponent:

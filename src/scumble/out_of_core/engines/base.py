@@ -1,4 +1,4 @@
-"""The interface of an engine, and the SQL dialects that engines speak."""
+"""The interface of an engine, and the SQL dialects of engines."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -189,7 +189,9 @@ def _get_session(spark: Any) -> Any:
 
 def _uri(path: str) -> str:
     """Return the URI of a local or remote path."""
-    return path if is_remote(path) else Path(os.path.abspath(path)).as_uri()
+    if is_remote(path):
+        return path
+    return Path(os.path.abspath(path)).as_uri()
 
 
 def _translate_error(error: Exception) -> ScumbleError:

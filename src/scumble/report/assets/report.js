@@ -1,14 +1,16 @@
 
 // The scripts of a report: draw the chord diagrams and sort the tables.
 
+// Parse the layout that is stored in the page.
 const layoutOf = (id) => JSON.parse(document.getElementById(id).textContent);
 const like = layoutOf("chord-0"); // a label has one colour before and after
 for (const figure of document.querySelectorAll("figure[data-chord]")) {
   drawChord(figure.querySelector("svg"), layoutOf(figure.dataset.chord), { like });
   fitChord(figure.querySelector("svg"));
-  figure.scrollLeft = (figure.scrollWidth - figure.clientWidth) / 2; // where it is wider than a phone
+  figure.scrollLeft = (figure.scrollWidth - figure.clientWidth) / 2; // centre the diagram if it is wider than the screen
 }
 
+// Return the value by which a cell is sorted.
 function valueOf(row, column) {
   const cell = row.cells[column];
   const raw = cell.dataset.value;
@@ -16,6 +18,7 @@ function valueOf(row, column) {
   return raw === "" ? -Infinity : Number(raw);
 }
 
+// Sort the rows of a table by a column.
 function sortBy(table, column, direction) {
   const rows = Array.from(table.tBodies[0].rows, (row) => [valueOf(row, column), row]);
   const compare = ([a], [b]) =>

@@ -37,8 +37,8 @@ _N_BUFFERED_VALUES = 1 << 16
 #: Values left to Python among them.
 _N_BUFFERED_EVENTS = 1 << 12
 _LABEL_HELP = (
-    "Expected 0 or 1 (or false or true): a label is present or absent. If the column is no label, "
-    "name the labels with labels=..."
+    "Expected 0 or 1 (or false or true): a label is present or absent. If the column is not a "
+    "label, name the labels with labels=..."
 )
 #: Messages for the faults of the parser: faults of rows, then of values.
 _FAULT_MESSAGES = {
@@ -225,7 +225,9 @@ class BodyReader:
         encoding: str,
         null_is_missing: bool,
     ) -> None:
-        self._source, self._header, self._encoding = source, header, encoding
+        self._source = source
+        self._header = header
+        self._encoding = encoding
         nominal_values = NominalValues(header.attributes, encoding)
         self._roles = _make_roles(source, header, labels, nominal_values)
         self._parser = kernel.Parser(
@@ -419,7 +421,7 @@ def _parse_date(attribute: Attribute, text: str) -> float:
     try:
         return date_format(attribute.type.date_format).parse(text)
     except ValueError as error:
-        message = f"{excerpt(text)} is no date for {excerpt(attribute.name)}: {error}."
+        message = f"{excerpt(text)} is not a date for {excerpt(attribute.name)}: {error}."
         raise ValueError(message) from error
 
 
@@ -436,7 +438,7 @@ def _texts_in_notes(header: Header) -> dict[int, list[str]]:
 def _make_roles(
     source: InputFile, header: Header, labels: Sequence[int], nominal_values: NominalValues
 ) -> Array:
-    """Return a record for each attribute that tells the compiled parser how to read it."""
+    """Return a record per attribute: how the compiled parser reads it."""
     roles = np.zeros(len(header.attributes), kernel.ROLE)
     roles["kind"] = [_KINDS[attribute.type.kind] for attribute in header.attributes]
     roles["domain"] = nominal_values.domains
@@ -476,12 +478,12 @@ class NominalValues:
 
     def __init__(self, attributes: Sequence[Attribute], encoding: str) -> None:
         domain_of: dict[AttributeType, int] = {}
-        self.domains = [
-            domain_of.setdefault(attribute.type, len(domain_of))
-            if attribute.type.kind == "nominal"
-            else -1
-            for attribute in attributes
-        ]
+        self.domains = []
+        for attribute in attributes:
+            if attribute.type.kind == "nominal":
+                self.domains.append(domain_of.setdefault(attribute.type, len(domain_of)))
+            else:
+                self.domains.append(-1)
         entries: list[tuple[int, ...]] = []
         blob = bytearray()
         for attribute_type, domain in domain_of.items():

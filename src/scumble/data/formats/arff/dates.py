@@ -67,7 +67,8 @@ class DateFormat:
             raise ValueError(f"it does not follow the pattern {self.pattern[:60]}")
         parts = match.groupdict()
         if _Field("y", 2) in self._fields and len(parts["y"]) == 2:
-            parts["y"] = ("19" if parts["y"] >= "69" else "20") + parts["y"]
+            century = "19" if parts["y"] >= "69" else "20"
+            parts["y"] = century + parts["y"]
         if "M" in parts and not parts["M"].isdigit():
             names = [month[:3].lower() for month in _MONTHS]
             parts["M"] = str(names.index(parts["M"][:3].lower()) + 1)
@@ -136,7 +137,9 @@ def _milliseconds(numbers: dict[str, int], *, is_afternoon: bool) -> float:
         hour = numbers.get("h", 12)
         if not 1 <= hour <= 12:
             raise ValueError("hour must be in 1..12")
-        numbers["H"] = hour % 12 + (12 if is_afternoon else 0)
+        numbers["H"] = hour % 12
+        if is_afternoon:
+            numbers["H"] += 12
     arguments = {
         name: numbers.get(letter, default)
         for letter, (name, default) in _DATETIME_ARGUMENTS.items()

@@ -112,8 +112,10 @@ class _HeaderParser:
     """Parses the header of a file line by line."""
 
     def __init__(self, source: InputFile, encoding: str) -> None:
-        self.source, self.encoding = source, encoding
-        self.header, self._has_relation = Header(), False
+        self.source = source
+        self.encoding = encoding
+        self.header = Header()
+        self._has_relation = False
         self._types: dict[str, AttributeType] = {}
         self._lines: dict[str, int] = {}
 
@@ -165,7 +167,8 @@ class _HeaderParser:
             return
         match = _KEYWORD.match(line)
         assert match is not None  # the line begins with @
-        keyword, text = match[0].lower(), line[match.end() :].lstrip(BLANKS)
+        keyword = match[0].lower()
+        text = line[match.end() :].lstrip(BLANKS)
         if keyword == "@attribute":
             self._parse_attribute(text)
         elif keyword == "@relation":
@@ -226,7 +229,8 @@ class _HeaderParser:
             return self._parse_nominal(name, text)
         word = _TYPE.match(text)
         assert word is not None  # the pattern fits the empty word
-        keyword, after = word[0].lower(), text[word.end() :]
+        keyword = word[0].lower()
+        after = text[word.end() :]
         if keyword in _NUMERIC_TYPES:
             self._check_after(name, after, _AFTER_NUMBER)
             return AttributeType("numeric", integer=_NUMERIC_TYPES[keyword])
@@ -249,7 +253,8 @@ class _HeaderParser:
     def _parse_date(self, name: str, after: str) -> AttributeType:
         """Return the type of a date attribute, with the pattern that may follow."""
         after = after.lstrip(BLANKS)
-        pattern, end = None, 0
+        pattern = None
+        end = 0
         if after and after[0] not in "%{":
             value = scan(after, 0)
             pattern, end = value.text, value.end
@@ -300,7 +305,7 @@ class _HeaderParser:
             name = scan(text, position)
             if name.end == position:
                 raise self._error(
-                    f"{excerpt(text[position:])} is no name. Expected names with commas."
+                    f"{excerpt(text[position:])} is not a name. Expected names with commas."
                 )
             names.append(name.text)
             position = skip_blanks(text, name.end, commas=True)

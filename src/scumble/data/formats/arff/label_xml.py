@@ -38,7 +38,9 @@ def find_label_xml(source: InputFile) -> tuple[ArchiveMember | Path | None, bool
         for stem in stems:
             if f"{stem}.xml" in members:
                 return members[f"{stem}.xml"], True
-        return (next(iter(members.values())), False) if len(members) == 1 else (None, False)
+        if len(members) == 1:
+            return (next(iter(members.values())), False)
+        return (None, False)
     folder = source.path.parent
     try:
         for stem in stems:

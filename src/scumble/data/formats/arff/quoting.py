@@ -41,7 +41,9 @@ def _escape_match(match: re.Match[str]) -> str:
 
 def unescape(text: str) -> str:
     """Return a quoted text with its escapes replaced by the characters they stand for."""
-    return _ESCAPE.sub(_unescape_match, text) if "\\" in text else text
+    if "\\" in text:
+        return _ESCAPE.sub(_unescape_match, text)
+    return text
 
 
 def _unescape_match(match: re.Match[str]) -> str:
@@ -65,7 +67,7 @@ class ScannedValue(NamedTuple):
 
 
 def scan(line: str, position: int) -> ScannedValue:
-    """Return the value that begins at a position of a line, which is no blank."""
+    """Return the value that begins at a position of a line, which is not a blank."""
     if line[position : position + 1] in ("'", '"'):
         match = _QUOTED[line[position]].match(line, position)
         if match is None:
@@ -78,8 +80,9 @@ def scan(line: str, position: int) -> ScannedValue:
 
 
 def skip_blanks(line: str, position: int, *, commas: bool = False) -> int:
-    """Return the position of the next character that is no blank; ``commas`` skips these, too."""
-    match = (_BLANKS_AND_COMMAS if commas else _BLANKS).match(line, position)
+    """Return the position of the next character that is not a blank, or a comma if ``commas``."""
+    pattern = _BLANKS_AND_COMMAS if commas else _BLANKS
+    match = pattern.match(line, position)
     assert match is not None  # the patterns fit the empty text
     return match.end()
 

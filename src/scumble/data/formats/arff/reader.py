@@ -45,7 +45,7 @@ def read_arff(
     """Read a file of the ARFF family.
 
     The labels are those that ``labels`` selects, or else those that ``declared_labels`` finds in
-    the header. The name of the data set stands in the notes, or else ``name_from_relation`` makes
+    the header. The name of the data set is in the notes, or else ``name_from_relation`` makes
     it from the relation.
     """
 

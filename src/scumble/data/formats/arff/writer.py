@@ -48,7 +48,7 @@ class ArffColumn:
     texts : tuple of str
         The quoted texts of values that are codes.
     format_value : callable
-        Returns the text of a value that is no code.
+        Returns the text of a value that is not a code.
     explicit : bool
         Whether sparse rows never omit the attribute.
     """
@@ -82,7 +82,8 @@ def arff_column(
             explicit=True,
         )
     if feature.kind == "date" and _can_restore(feature.date_format, get_values()):
-        pattern, formatter = feature.date_format, date_format(feature.date_format)
+        pattern = feature.date_format
+        formatter = date_format(feature.date_format)
         return ArffColumn(
             name=name,
             declaration="date" if pattern is None else f'date "{escape(pattern)}"',
@@ -106,9 +107,10 @@ def nominal_column(feature: Feature, separator: str) -> ArffColumn:
 def number_column(feature: Feature, real_type: str, limits: str = "") -> ArffColumn:
     """Return how a number is written; ``real_type`` is the type of numbers that are not whole."""
     integer = feature.integer and feature.kind == "numeric"
+    number_type = "integer" if integer else real_type
     return ArffColumn(
         name=feature.name,
-        declaration=("integer" if integer else real_type) + limits,
+        declaration=number_type + limits,
         declared_feature=Feature(feature.name, integer=integer),
     )
 
@@ -136,7 +138,7 @@ def label_column_names(
 
 
 def check_codes(feature_name: str, values: Array, n_categories: int) -> Array:
-    """Return values as integer codes; raise an error if one is no code of a category."""
+    """Return values as integer codes; raise an error if one is not a code of a category."""
     is_code = are_codes(values, n_categories)
     if not is_code.all():
         value = values[~is_code][0]
@@ -203,7 +205,8 @@ class ConcatenatedTexts:
     """Texts, one after the other: text i is ``blob[offsets[i]:offsets[i + 1]]``."""
 
     def __init__(self, texts: list[str]) -> None:
-        self.blob, self.offsets = bytearray(), array("q", [0])
+        self.blob = bytearray()
+        self.offsets = array("q", [0])
         self.extend(texts)
 
     def __len__(self) -> int:
@@ -294,7 +297,8 @@ class ArffWriter:
 
     def write(self, target: OutputFile, header: str) -> None:
         """Write the header and all rows, about equally many values at a time."""
-        X, Y = cast(Any, self.dataset.X), self.dataset.Y
+        X = cast(Any, self.dataset.X)
+        Y = self.dataset.Y
         n_rows = len(self.dataset)
         width = X.shape[1] + Y.shape[1]
         if self.dataset.is_sparse and self.sparse_rows and n_rows:
@@ -338,7 +342,8 @@ class ArffWriter:
         if not self._explicit_columns:
             columns = cells.indices.astype(np.int32, copy=False)
             return _Cells(cells.data, columns, cells.indptr[1:].astype(int))
-        n_rows, n_explicit = cells.shape[0], len(self._explicit_columns)
+        n_rows = cells.shape[0]
+        n_explicit = len(self._explicit_columns)
         rows = np.repeat(np.arange(n_rows), np.diff(cells.indptr))
         is_implicit = ~np.isin(cells.indices, self._explicit_columns)
         explicit_values = cells[:, self._explicit_columns].toarray().ravel()

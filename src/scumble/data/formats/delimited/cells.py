@@ -18,7 +18,10 @@ from scumble.data.formats.kernels import csv as kernel
 
 DELIMITERS = ",;\t|"
 # The writer marks columns in the header, so that a reader recognises the labels.
-LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK = "label:", "labels:", "feature:", "weight:"
+LABEL_MARK = "label:"
+LABEL_LISTS_MARK = "labels:"
+FEATURE_MARK = "feature:"
+WEIGHT_MARK = "weight:"
 HEADER_MARKS = (LABEL_MARK, LABEL_LISTS_MARK, FEATURE_MARK, WEIGHT_MARK)
 #: Bytes of a row with an open quote; a longer row has lost its closing quote.
 MAX_QUOTED_BYTES = 64 << 20
@@ -80,7 +83,9 @@ class Cells:
         index = row * self.n_columns + column
         start, end = self.bounds[index]
         text = self.text[start:end].tobytes().decode(errors="replace")
-        return text.replace('""', '"') if self.quoting[index] == kernel.DOUBLED else text
+        if self.quoting[index] == kernel.DOUBLED:
+            return text.replace('""', '"')
+        return text
 
     def error(self, message: str, row: int, column: int) -> ReadError:
         """Build an error that names the position of a cell in the file."""
@@ -188,17 +193,21 @@ def sniff_delimiter(source: InputFile, head: bytes) -> tuple[str, int]:
     does.
     """
     # A delimiter with which the header has label marks is preferred, then the one with the most
-    # columns. A comma is no delimiter if all commas are decimal commas.
+    # columns. A comma is not a delimiter if all commas are decimal commas.
     sample = head[: head.rfind(b"\n") + 1] or head
-    best, best_n_columns, best_has_marks = ",", 0, False
-    fallback, fallback_n_columns = ",", 1
+    best = ","
+    best_n_columns = 0
+    best_has_marks = False
+    fallback = ","
+    fallback_n_columns = 1
     for delimiter in DELIMITERS:
         try:
             cells, _, _ = split_block(source, sample, delimiter, 0, 0, at_end=sample == head)
         except ReadError:
             n_columns = sample.partition(b"\n")[0].count(delimiter.encode()) + 1
             if n_columns > fallback_n_columns:
-                fallback, fallback_n_columns = delimiter, n_columns
+                fallback = delimiter
+                fallback_n_columns = n_columns
             continue
         n_columns = cells.n_columns
         has_marks = len(cells) > 0 and has_label_marks(
@@ -206,7 +215,9 @@ def sniff_delimiter(source: InputFile, head: bytes) -> tuple[str, int]:
         )
         replaces_decimal_comma = best == "," and n_columns > 1 and _has_only_decimal_commas(cells)
         if (has_marks, n_columns) > (best_has_marks, best_n_columns) or replaces_decimal_comma:
-            best, best_n_columns, best_has_marks = delimiter, n_columns, has_marks
+            best = delimiter
+            best_n_columns = n_columns
+            best_has_marks = has_marks
     if best_n_columns > 1 or fallback_n_columns == 1:
         return best, best_n_columns
     return fallback, 0
@@ -272,16 +283,18 @@ def _check_utf8(source: InputFile, block: bytes, n_lines: int) -> None:
         block.decode()
     except UnicodeDecodeError as error:
         is_utf_16 = n_lines == 0 and detect_encoding(block) == "utf-16"
+        example = "utf-16" if is_utf_16 else "latin-1"
         raise source.error(
             f"byte 0x{block[error.start]:02x} is not UTF-8. Name the file's encoding, for instance "
-            f"encoding={'utf-16' if is_utf_16 else 'latin-1'!r}, or convert it.",
+            f"encoding={example!r}, or convert it.",
             line=n_lines + block.count(b"\n", 0, error.start) + 1,
         ) from None
 
 
 def _recoded_blocks(source: InputFile, encoding: str) -> Iterator[bytes]:
     """Decode a file and yield blocks of whole lines as UTF-8."""
-    last_line, n_lines = "", 0
+    last_line = ""
+    n_lines = 0
     with source.open() as stream:
         parts = iter(partial(stream.read, BLOCK_BYTES), b"")
         try:

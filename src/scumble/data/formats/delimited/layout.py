@@ -120,11 +120,15 @@ class Layout:
     @property
     def label_names(self) -> list[str] | None:
         """Names of the 0/1 columns; None without a header."""
-        return None if self.names is None else [self.names[column] for column in self.labels]
+        if self.names is None:
+            return None
+        return [self.names[column] for column in self.labels]
 
     def feature_name(self, column: int) -> str:
         """Return the name of a column, made from its number in the file without a header."""
-        return default_column_name(column) if self.names is None else self.names[column]
+        if self.names is None:
+            return default_column_name(column)
+        return self.names[column]
 
 
 def default_column_name(column: int) -> str:
@@ -149,7 +153,8 @@ def find_layout(source: InputFile, first: Cells, options: CsvOptions, decimal: s
         layout.names = _complete_names(names)
     if options.labels is not None:
         labels = columns.resolve_labels(options.labels)
-        layout.labels, layout.parents = list(labels.columns), labels.parents
+        layout.labels = list(labels.columns)
+        layout.parents = labels.parents
     elif options.label_column is not None:
         layout.label_list_column = columns.column_index(options.label_column, "label_column")
     else:
@@ -221,8 +226,8 @@ def _named_features(
     no_features = sorted(indices - set(layout.features))
     if no_features:
         raise columns.source.error(
-            f"{option} names the column {columns.names[no_features[0]]!r}, which is no feature: it "
-            "holds labels or weights, or is ignored."
+            f"{option} names the column {columns.names[no_features[0]]!r}, which is not a feature: "
+            "it holds labels or weights, or is ignored."
         )
     return indices
 
@@ -267,7 +272,7 @@ def _mark_of(name: str) -> str:
 
 
 def find_header(first: Cells, options: CsvOptions, decimal: str) -> list[str] | None:
-    """Return the names in the first row, or None if it is no header."""
+    """Return the names in the first row, or None if it is not a header."""
     names = [first.cell(0, column) for column in range(first.n_columns)]
     is_header = options.header
     if is_header is None:
@@ -276,7 +281,7 @@ def find_header(first: Cells, options: CsvOptions, decimal: str) -> list[str] | 
 
 
 def _looks_like_header(names: list[str], first: Cells, options: CsvOptions, decimal: str) -> bool:
-    """Return whether the first row looks like names; the rules stand in `read_csv`."""
+    """Return whether the first row looks like names; `read_csv` documents the rules."""
     if has_label_marks(names) or _uses_column_names(options):
         return True
     list_columns = find_list_columns(first[1:])

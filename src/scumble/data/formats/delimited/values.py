@@ -60,7 +60,7 @@ class TextCodes:
 
 
 class FeatureColumns:
-    """Columns that hold numbers, or text if a cell is no number.
+    """Columns that hold numbers, or text if a cell is not a number.
 
     Parameters
     ----------
@@ -210,7 +210,8 @@ class LabelListColumn(LabelBlocks):
 
     def __init__(self, where: str, column: int, separator: str | None) -> None:
         super().__init__(where)
-        self.column, self.separator = column, separator
+        self.column = column
+        self.separator = separator
         self.names = TextCodes()
         self.n_empty_names = 0
 
@@ -262,7 +263,7 @@ class LabelListColumn(LabelBlocks):
             raise cells.error(message, int(is_unknown.argmax()), self.column)
 
     def _list_error(self, cells: Cells, row: int, fault: int) -> ReadError:
-        """Build the error for a cell that is no label list."""
+        """Build the error for a cell that is not a label list."""
         reasons = {
             lists.NO_LIST: "expected a list of labels in brackets. If they are separated "
             f"otherwise, say what by: label_separator={self._likely_separator(cells)!r}.",

@@ -1,22 +1,23 @@
-// The HTTP API. Every address is on our own origin.
+// The HTTP API of the server. All addresses have the origin of the page.
 
 const ROOT = "/api/v1";
-const KEEP = "scumble-token";
+const TOKEN_KEY = "scumble-token";
 
 let token = "";
-try { token = localStorage.getItem(KEEP) ?? ""; } catch { /* storage may be off */ }
+try { token = localStorage.getItem(TOKEN_KEY) ?? ""; } catch { /* storage may be off */ }
 
-/** Keep the token where only pages of this very port can read it: cookies go to all ports. */
-export function useToken(given) {
-  token = given;
-  try { localStorage.setItem(KEEP, given); } catch { /* then for this tab only */ }
+/** Store the token where only pages of this port can read it; a cookie would be sent to every port. */
+export function useToken(newToken) {
+  token = newToken;
+  try { localStorage.setItem(TOKEN_KEY, newToken); } catch { /* then it lasts as long as this tab */ }
 }
 
-const key = () => (token ? { authorization: `Bearer ${token}` } : {});
+const authorization = () => (token ? { authorization: `Bearer ${token}` } : {});
 
-/** Says "lost" when nobody answers, and "found" with every answer. */
+/** Emits "lost" when the server does not answer, and "answered" with every response. */
 export const server = new EventTarget();
 
+/** An error that the server reports; status 0 means that it did not answer. */
 export class ApiError extends Error {
   constructor(status, message) {
     super(message);
@@ -24,17 +25,24 @@ export class ApiError extends Error {
   }
 }
 
-/** Tells all who listen that nobody answers; what to throw then. */
-function lost() {
+/** Emit "lost" and return the error to throw. */
+function connectionLost() {
   server.dispatchEvent(new Event("lost"));
   return new ApiError(0, "The server does not answer. Is 'scumble gui' still running?");
 }
 
-/** A part of the page that not every visit needs. */
-export const load = (path) => import(path).catch((error) => { throw error instanceof TypeError ? lost() : error; });
+/** Import a module that not every visit needs. */
+export async function loadModule(path) {
+  try {
+    return await import(path);
+  } catch (error) {
+    throw error instanceof TypeError ? connectionLost() : error;
+  }
+}
 
-async function call(method, path, body, signal) {
-  const options = { method, signal, headers: key() };
+/** Send a request and return the parsed response. */
+async function request(method, path, body, signal) {
+  const options = { method, signal, headers: authorization() };
   if (body !== undefined) {
     options.body = JSON.stringify(body);
     options.headers["content-type"] = "application/json";
@@ -44,61 +52,65 @@ async function call(method, path, body, signal) {
     response = await fetch(ROOT + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw lost();
+    throw connectionLost();
   }
-  server.dispatchEvent(new Event("found"));
+  server.dispatchEvent(new Event("answered"));
   if (response.status === 204) return null;
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   if (!response.ok) {
-    const told = isJson ? (await response.json()).error : await response.text();
-    throw new ApiError(response.status, told);
+    const message = isJson ? (await response.json()).error : await response.text();
+    throw new ApiError(response.status, message);
   }
   return response.json();
 }
 
-export const get = (path, signal) => call("GET", path, undefined, signal);
-export const post = (path, body = {}) => call("POST", path, body);
-export const remove = (path) => call("DELETE", path);
-export const part = encodeURIComponent;
+/** GET a path. */
+export const get = (path, signal) => request("GET", path, undefined, signal);
+/** POST a JSON body to a path. */
+export const post = (path, body = {}) => request("POST", path, body);
+/** DELETE a path. */
+export const remove = (path) => request("DELETE", path);
+/** Encode a text as part of an address. */
+export const encode = encodeURIComponent;
 
-let known = null;
-/** Formats and methods; asked for once. */
+let catalogueRequest = null;
+/** Return formats and methods with their parameters; requested once. */
 export function catalogue() {
-  known ??= get("/catalogue").catch((error) => { known = null; throw error; });
-  return known;
+  catalogueRequest ??= get("/catalogue").catch((error) => { catalogueRequest = null; throw error; });
+  return catalogueRequest;
 }
 
-/** Send a file. Tells progress from 0 to 1; `signal` breaks it off. */
-export function upload(file, tell, signal) {
+/** Upload a file. `onProgress` gets a fraction from 0 to 1; `signal` aborts. */
+export function upload(file, onProgress, signal) {
   return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", `${ROOT}/uploads?name=${part(file.name)}`);
-    request.setRequestHeader("content-type", "application/octet-stream");
-    for (const [field, value] of Object.entries(key())) request.setRequestHeader(field, value);
-    request.responseType = "json";
-    request.upload.onprogress = (event) => tell(event.total ? event.loaded / event.total : 0);
-    request.onload = () => request.status === 201
-      ? resolve(request.response)
-      : reject(new ApiError(request.status, request.response?.error ?? "The upload was refused."));
-    request.onerror = () => reject(new ApiError(0, "The upload was broken off. The file may be too large for this server, or the server has ended."));
-    request.onabort = () => reject(new DOMException("cancelled", "AbortError"));
-    signal?.addEventListener("abort", () => request.abort());
-    request.send(file);
+    const transfer = new XMLHttpRequest();
+    transfer.open("POST", `${ROOT}/uploads?name=${encode(file.name)}`);
+    transfer.setRequestHeader("content-type", "application/octet-stream");
+    for (const [field, value] of Object.entries(authorization())) transfer.setRequestHeader(field, value);
+    transfer.responseType = "json";
+    transfer.upload.onprogress = (event) => onProgress(event.total ? event.loaded / event.total : 0);
+    transfer.onload = () => transfer.status === 201
+      ? resolve(transfer.response)
+      : reject(new ApiError(transfer.status, transfer.response?.error ?? "The upload was refused."));
+    transfer.onerror = () => reject(new ApiError(0, "The upload was interrupted. The file may be too large for this server, or the server has stopped."));
+    transfer.onabort = () => reject(new DOMException("cancelled", "AbortError"));
+    signal?.addEventListener("abort", () => transfer.abort());
+    transfer.send(file);
   });
 }
 
-/** An address under which the browser can fetch a file once, without the token. */
-export async function ticket(path) {
+/** Return an address from which the browser can download a file once, without the token. */
+export async function downloadAddress(path) {
   return (await post("/tickets", { address: ROOT + path })).address;
 }
 
-/** Follow a job to its end; returns it, or throws why it failed. */
-export async function follow(job, tell = () => {}) {
+/** Wait until a job is over and return it; throw if it failed or was cancelled. */
+export async function waitForJob(job, onProgress = () => {}) {
   for (;;) {
-    tell(job);
+    onProgress(job);
     if (job.state === "done") return job;
     if (job.state === "failed") throw new ApiError(422, job.error);
     if (job.state === "cancelled") throw new DOMException("cancelled", "AbortError");
-    job = await get(`/jobs/${job.id}?wait=1`);  // answered at once when the job is over
+    job = await get(`/jobs/${job.id}?wait=1`);  // the response comes as soon as the job is over
   }
 }

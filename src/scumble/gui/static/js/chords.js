@@ -1,16 +1,17 @@
-// Chords on our pages: fetch the layout, draw, save.
+// Chord diagrams: fetches the layout, draws it and saves the picture.
 
 import { chordAsText, drawChord, fitChord } from "/static/chord.js";
-import { get, part } from "./api.js";
+import { encode, get } from "./api.js";
 import { h, s } from "./dom.js";
-import { saving } from "./pictures.js";
+import { saveButtons } from "./pictures.js";
 
-export function layoutOf(id, labels, { signal, around = null, order = "difficulty" } = {}) {
+/** Fetch the layout of a chord diagram for labels, for the partners of a label, or for the most difficult labels. */
+export function fetchLayout(id, labels, { signal, around = null, order = "difficulty" } = {}) {
   const query = labels !== null ? `?labels=${labels.join(",")}&order=${order}` : around !== null ? `?around=${around}` : "";
-  return get(`/datasets/${part(id)}/chord${query}`, signal);
+  return get(`/datasets/${encode(id)}/chord${query}`, signal);
 }
 
-/** A place for a chord, which fits itself in as soon as it is on the page, and when that changes. */
+/** Create the element of a chord diagram, which is fitted again whenever its width changes. */
 export function chordElement() {
   const svg = s("svg", { class: "chord" });
   let width = 0;
@@ -22,31 +23,32 @@ export function chordElement() {
   return svg;
 }
 
-/** Draw a chord; where it has little room, `cuts` are the lengths to which names may be cut. */
-export function draw(svg, layout, { like = null, cuts = [], onSelect = null } = {}) {
-  svg.redraw = (longest) => drawChord(svg, layout, { like, longest, onSelect });
-  svg.cuts = cuts;
+/** Draw a chord diagram; if names would become too small, they are cut to the `nameLengths` in turn. */
+export function drawFitted(svg, layout, { like = null, nameLengths = [], onSelect = null } = {}) {
+  svg.redraw = (maxLength) => drawChord(svg, layout, { like, maxLength, onSelect });
+  svg.nameLengths = nameLengths;
   svg.redraw();
   fit(svg);
 }
 
+/** Fit the drawing to its width. */
 function fit(svg) {
-  if (svg.cuts?.length) svg.redraw();
+  if (svg.nameLengths?.length) svg.redraw();
   fitChord(svg);
-  for (const longest of svg.cuts ?? []) {
+  for (const maxLength of svg.nameLengths ?? []) {
     if (!svg.classList.contains("chord-nameless")) return;
-    svg.redraw(longest);
+    svg.redraw(maxLength);
     fitChord(svg);
   }
 }
 
-/** What is pointed at in a chord, in words below it. */
+/** Create the line below a chord diagram that describes the arc or ribbon under the pointer. */
 export function readout(svg) {
-  const told = h("p", { class: "readout", "aria-live": "polite" });
-  const read = ({ target }) => { told.textContent = target.closest(".chord-ribbon, .chord-arc")?.querySelector("title")?.textContent ?? ""; };
-  for (const kind of ["pointerover", "focusin"]) svg.addEventListener(kind, read);
-  return told;
+  const text = h("p", { class: "readout", "aria-live": "polite" });
+  const showTitle = ({ target }) => { text.textContent = target.closest(".chord-ribbon, .chord-arc")?.querySelector("title")?.textContent ?? ""; };
+  for (const eventType of ["pointerover", "focusin"]) svg.addEventListener(eventType, showTitle);
+  return text;
 }
 
-/** Buttons that save a chord. */
-export const savingChord = (svg, title) => saving(svg, title, chordAsText);
+/** Create the buttons that save a chord diagram. */
+export const chordSaveButtons = (svg, title) => saveButtons(svg, title, chordAsText);

@@ -1,18 +1,20 @@
-// Numbers for people. The API has them in full.
+// Formats numbers for readers. The API has all digits.
 
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const integerFormat = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
+/** Format a whole number. */
 export function int(value) {
-  return value === null || value === undefined ? "–" : whole.format(value);
+  return value === null || value === undefined ? "–" : integerFormat.format(value);
 }
 
+/** Format a number with a fixed number of decimals. */
 export function fixed(value, digits) {
   if (value === null || value === undefined) return "–";
   return new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
 }
 
-/** So many significant digits, never in powers of ten unless it must be. */
-export function sig(value, digits = 4) {
+/** Format a number with significant digits; very large and very small ones as powers of ten. */
+export function significant(value, digits = 4) {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -20,30 +22,33 @@ export function sig(value, digits = 4) {
   return new Intl.NumberFormat("en", { maximumSignificantDigits: digits }).format(value);
 }
 
+/** Format a fraction as a percentage. */
 export function percent(value, digits = 1) {
   return value === null || value === undefined ? "–" : `${fixed(100 * value, digits)} %`;
 }
 
+/** Format a file size. */
 export function bytes(value) {
   const units = ["B", "kB", "MB", "GB"];
-  let at = 0;
-  while (value >= 1000 && at < units.length - 1) { value /= 1024; at += 1; }
-  return `${sig(value, 3)} ${units[at]}`;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) { value /= 1024; unit += 1; }
+  return `${significant(value, 3)} ${units[unit]}`;
 }
 
-/** Seconds as people say them. */
-export function seconds(value) {
-  const whole = Math.round(value);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+/** Format seconds as a duration, such as "2 min 5 s". */
+export function duration(value) {
+  const rounded = Math.round(value);
+  if (rounded < 60) return `${rounded} s`;
+  if (rounded < 3600) return `${Math.floor(rounded / 60)} min ${rounded % 60} s`;
+  return `${Math.floor(rounded / 3600)} h ${Math.floor((rounded % 3600) / 60)} min`;
 }
 
-export function counted(value, noun) {
+/** Format a count with its noun, such as "3 labels". */
+export function pluralize(value, noun) {
   return `${int(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** Numbers in a text, as the readers take them: "-3" counts, "4,5" are columns, "a,b" are names. */
+/** Parse label columns as the readers take them: "-3" is a count, "4,5" are positions, "a,b" are names. */
 export function parseLabels(text) {
   const trimmed = text.trim();
   if (!trimmed) return null;
@@ -52,3 +57,6 @@ export function parseLabels(text) {
   const numbers = parts.map(Number);
   return trimmed.includes(",") ? numbers : numbers[0];
 }
+
+/** Shorten a text to so many characters. */
+export const shorten = (text, maxLength) => (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text);

@@ -1,30 +1,37 @@
-// Methods as the command line takes them: "rare(quality=best),br", steps of a chain with "+" between.
+// Methods in the notation of the command line: "rare(quality=best),br", with "+" between the steps of a chain.
 
-const outside = (text, sign) => text.split(new RegExp(`\\${sign}(?![^()]*\\))`)).filter(Boolean);
+/** Split a text at separators that are not in brackets. */
+const splitOutsideBrackets = (text, separator) => text.split(new RegExp(`\\${separator}(?![^()]*\\))`)).filter(Boolean);
 
-/** Read methods; each is the list of its steps. */
+/** Parse methods; each is a list of steps. */
 export function parseMethods(text) {
-  return outside(text, ",").map((part) => outside(part, "+").map((step) => {
-    const [, name, inside] = step.match(/^([^(]*)(?:\((.*)\))?$/) ?? [null, step, ""];
-    const given = (inside ?? "").split(",").filter(Boolean).map((pair) => pair.split(/=(.*)/s));
-    return { name: name.trim(), parameters: Object.fromEntries(given) };
+  return splitOutsideBrackets(text, ",").map((part) => splitOutsideBrackets(part, "+").map((step) => {
+    const [, name, parameterText] = step.match(/^([^(]*)(?:\((.*)\))?$/) ?? [null, step, ""];
+    const pairs = (parameterText ?? "").split(",").filter(Boolean).map((pair) => pair.split(/=(.*)/s));
+    return { name: name.trim(), parameters: Object.fromEntries(pairs) };
   }));
 }
 
-/** Write the steps of a method; a parameter that is null is as it comes. */
-export function writeMethod(steps) {
+/** Format the steps of a method; parameters that are null keep their default. */
+export function formatMethod(steps) {
   return steps.map(({ name, parameters }) => {
-    const given = Object.entries(parameters ?? {}).filter(([, value]) => value !== null).map(([key, value]) => `${key}=${value}`);
-    return given.length ? `${name}(${given.join(",")})` : name;
+    const texts = Object.entries(parameters ?? {}).filter(([, value]) => value !== null).map(([key, value]) => `${key}=${value}`);
+    return texts.length ? `${name}(${texts.join(",")})` : name;
   }).join("+");
 }
 
-const WORDS = new Map([["true", true], ["True", true], ["false", false], ["False", false]]);
-const plain = (text) => WORDS.get(text) ?? (typeof text !== "string" || text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text));
+const BOOLEANS = new Map([["true", true], ["True", true], ["false", false], ["False", false]]);
+/** Parse a number or a boolean; other texts stay texts. */
+function parseValue(text) {
+  if (BOOLEANS.has(text)) return BOOLEANS.get(text);
+  const isNumber = typeof text === "string" && text.trim() !== "" && !Number.isNaN(Number(text));
+  return isNumber ? Number(text) : text;
+}
 
-/** Values from an address, as the API takes them. */
-export const plainValues = (parameters) => Object.fromEntries(Object.entries(parameters).map(([key, text]) => [key, plain(text)]));
+/** Parse the parameters of an address as the API takes them. */
+export const parseValues = (parameters) => Object.fromEntries(Object.entries(parameters).map(([key, text]) => [key, parseValue(text)]));
 
-/** Steps as the API has them, and back. */
+/** Convert steps from the form of the API. */
 export const fromApi = (steps) => steps.map(({ method, parameters }) => ({ name: method, parameters }));
+/** Convert steps to the form of the API. */
 export const toApi = (steps) => steps.map(({ name, parameters }) => ({ method: name, parameters }));

@@ -1,21 +1,22 @@
-// Addresses are the state: every view can be linked to, and the back button works.
+// The address holds the state of the page, so that links and the back button work.
 
 let render = () => {};
-let here = "";
-const arrived = () => { here = location.pathname + location.search; };
+let currentPath = "";
+const rememberPath = () => { currentPath = location.pathname + location.search; };
 
-export function start(show) {
-  render = show;
-  arrived();
+/** Call `showPage` whenever the address changes; links of the page do not reload it. */
+export function startRouter(showPage) {
+  render = showPage;
+  rememberPath();
   addEventListener("popstate", () => {
-    if (here === location.pathname + location.search) return;  // the skip link moves the focus only
-    arrived();
-    render({ moved: true });
+    if (currentPath === location.pathname + location.search) return;  // only the fragment has changed, as by the skip link
+    rememberPath();
+    render({ isNavigation: true });
   });
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");
-    const plain = !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-    if (!link || !plain || link.hasAttribute("download") || link.target) return;
+    const isPlainClick = !event.defaultPrevented && event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (!link || !isPlainClick || link.hasAttribute("download") || link.target) return;
     const url = new URL(link.href, location.href);
     if (url.origin !== location.origin || url.pathname.startsWith("/api/") || link.getAttribute("href").startsWith("#")) return;
     event.preventDefault();
@@ -23,13 +24,14 @@ export function start(show) {
   });
 }
 
+/** Go to a path of the page. */
 export function go(path, { replace = false } = {}) {
   history[replace ? "replaceState" : "pushState"](null, "", path);
-  arrived();
-  render({ moved: true });
+  rememberPath();
+  render({ isNavigation: true });
 }
 
-/** Change the query of this address. Renders nothing: the caller has done so. */
+/** Change the query of the address without rendering. */
 export function setQuery(changes, { replace = false } = {}) {
   const url = new URL(location.href);
   for (const [key, value] of Object.entries(changes)) {
@@ -39,8 +41,9 @@ export function setQuery(changes, { replace = false } = {}) {
   const path = url.pathname + url.search.replaceAll("%2C", ",");
   if (path !== location.pathname + location.search) {
     history[replace ? "replaceState" : "pushState"](null, "", path);
-    arrived();
+    rememberPath();
   }
 }
 
+/** Return the query of the address. */
 export const query = () => new URLSearchParams(location.search);

@@ -88,8 +88,8 @@ class Forest:
             n_classes=np.ones_like(self.n_classes),
         )
 
-    def ask(self, X: Any, *, extra: Any = None, n_jobs: int | None = None) -> Array:
-        """Predict the class probabilities of every row by every tree, tree after tree."""
+    def predict_proba(self, X: Any, *, extra: Any = None, n_jobs: int | None = None) -> Array:
+        """Return the class probabilities of all rows by all trees, side by side."""
         out = np.empty((X.shape[0], int(self.n_classes.sum())))
         n_columns = X.shape[1] + (0 if extra is None else extra.shape[1])
         run_kernel_on_rows(predict_rows, self, X, n_columns, out, extra=extra, n_jobs=n_jobs)

@@ -297,4 +297,4 @@ def predict_trees(
     forest = Forest.from_trees(trees, laplace=laplace)
     if positive_only:
         forest = forest.positive_only()
-    return forest.ask(X, extra=extra, n_jobs=n_jobs)
+    return forest.predict_proba(X, extra=extra, n_jobs=n_jobs)

@@ -117,7 +117,9 @@ class PreparedTable:
 
     def x_ln_x(self, size: int) -> Array:
         """Return x ln x for 0, 1, ..., ``size`` - 1, and possibly for larger numbers."""
-        return self._x_ln_x if size <= len(self._x_ln_x) else tabulate_x_ln_x(size)
+        if size <= len(self._x_ln_x):
+            return self._x_ln_x
+        return tabulate_x_ln_x(size)
 
     @cached_property
     def items(self) -> Items:

@@ -1,12 +1,13 @@
-import { part } from "../api.js";
+import { encode } from "../api.js";
 import { bars } from "../label_charts.js";
-import { h, name } from "../dom.js";
+import { h, nameElement } from "../dom.js";
 import { fixed, int } from "../format.js";
 import { meter, PagedTable } from "../table.js";
 
+/** Render the table of labelsets. */
 export async function render(dataset) {
   const table = new PagedTable({
-    path: `/datasets/${part(dataset.id)}/labelsets`,
+    path: `/datasets/${encode(dataset.id)}/labelsets`,
     caption: "Labelsets",
     noun: "labelset",
     searchTitle: "Search labels in labelsets",
@@ -16,16 +17,17 @@ export async function render(dataset) {
       { key: "labels", title: "Labelset", text: true, head: true, sort: false, render: labels },
       { key: "size", title: "Labels", render: (row) => int(row.size) },
       { key: "count", title: "Count", render: (row) => int(row.count) },
-      { key: "imbalance", title: "Imbalance", hide: true, help: "How many times rarer the labelset is than the most frequent one.", render: (row) => fixed(row.imbalance, 2) },
-      { key: "scumble", title: "SCUMBLE", hide: true, help: "How unequal the labels of the set are: 0 where all are equally frequent.", render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
+      { key: "imbalance", title: "Imbalance", hide: true, help: "How many times rarer the labelset is than the most frequent labelset.", render: (row) => fixed(row.imbalance, 2) },
+      { key: "scumble", title: "SCUMBLE", hide: true, help: "How much the frequencies of the labels in the set differ: 0 if all are equally frequent.", render: (row) => meter(fixed(row.scumble, 4), row.scumble) },
     ],
   });
   await table.load();
-  return h("div", {}, h("div", { class: "head" }, h("h1", {}, "Labelsets"), h("span", { class: "dim" }, "Distinct combinations of labels; the empty one counts.")), table.element);
+  return h("div", {}, h("div", { class: "head" }, h("h1", {}, "Labelsets"), h("span", { class: "dim" }, "Distinct combinations of labels, including the empty one.")), table.element);
 }
 
+/** Show the labels of a labelset. */
 function labels(row) {
   if (!row.size) return h("span", { class: "dim" }, "no label");
-  const rest = row.size - row.labels.length;
-  return h("span", { class: "tags" }, row.labels.map((each) => h("span", {}, name(each))), rest ? h("span", { class: "dim" }, `and ${int(rest)} more`) : null);
+  const nHidden = row.size - row.labels.length;
+  return h("span", { class: "tags" }, row.labels.map((label) => h("span", {}, nameElement(label))), nHidden ? h("span", { class: "dim" }, `and ${int(nHidden)} more`) : null);
 }

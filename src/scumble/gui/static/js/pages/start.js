@@ -1,25 +1,30 @@
-import { get, part, post, remove } from "../api.js";
-import { h, name } from "../dom.js";
-import { bytes, counted } from "../format.js";
+import { encode, get, post, remove } from "../api.js";
+import { h, nameElement } from "../dom.js";
+import { bytes, pluralize } from "../format.js";
 import { openFiles, openingList } from "../opening.js";
-import { complain, opened, refresh, state, titleOf, watch } from "../state.js";
+import { datasetTitle, refresh, showError, showOpened, state, watchJob } from "../state.js";
+import { loadStyles } from "../styles.js";
+
+const styles = loadStyles("/static/start.css");
 
 const SYNTHETIC = [
   ["n_instances", "Instances", 2000, 1], ["n_labels", "Labels", 30, 1], ["n_features", "Attributes", 20, 1],
   ["cardinality", "Cardinality", 3, "any"], ["mean_ir", "MeanIR", 20, "any"], ["scumble", "SCUMBLE", 0.2, "any"], ["random_state", "Seed", 0, 1],
-];
+];  // key, title, default and step of a parameter
 
+/** Render the page that opens data sets. */
 export async function render() {
+  await styles;
   const list = h("ul", { class: "datasets" });
   const panel = h("section", { class: "panel" }, h("h2", {}, "Open now"), list);
   const showList = () => {
-    list.replaceChildren(...inOrder(state.datasets).map((each) => item(each, showList)));
+    list.replaceChildren(...inOrder(state.datasets).map((entry) => item(entry, showList)));
     panel.hidden = !state.datasets.length;
   };
   showList();
   const picker = h("input", { type: "file", multiple: true, class: "visually-hidden", id: "picker", onchange: (event) => { openFiles([...event.target.files]); event.target.value = ""; } });
   return h("div", { class: "stack" },
-    h("div", { class: "head" }, h("h1", {}, "Open a data set"), h("span", { class: "dim" }, "Everything stays on this machine.")),
+    h("div", { class: "head" }, h("h1", {}, "Open a data set"), h("span", { class: "dim" }, "All data stays on this machine.")),
     h("div", { class: "welcome" },
       h("div", { class: "stack" },
         h("div", { class: "drop" },
@@ -30,90 +35,93 @@ export async function render() {
       h("div", { class: "stack" },
         panel,
         h("section", { class: "panel" }, h("h2", {}, "Examples"), (state.about?.examples ?? []).map(example)),
-        shelf())));
+        publicDatasets())));
 }
 
-/** Public data sets: what is here opens at once, others are fetched when asked for. */
-function shelf() {
-  const told = h("div");
-  const list = h("ul", { class: "shelf" });
-  const fail = (error) => told.replaceChildren(h("p", { class: "notice bad", role: "alert" }, error.message));
-  const open = async (each, button) => {
-    told.replaceChildren();
+/** List public data sets; those that are not on this machine are downloaded on request. */
+function publicDatasets() {
+  const message = h("div");
+  const list = h("ul", { class: "public" });
+  const showFailure = (error) => message.replaceChildren(h("p", { class: "notice bad", role: "alert" }, error.message));
+  const open = async (entry, button) => {
+    message.replaceChildren();
     button.disabled = true;
     try {
-      await opened(await watch(await post(`/shelf/${part(each.name)}`), { owner: button }), button);
+      await showOpened(await watchJob(await post(`/shelf/${encode(entry.name)}`), { owner: button }), button);
     } catch (error) {
-      if (error.name !== "AbortError") fail(error);
+      if (error.name !== "AbortError") showFailure(error);
     } finally {
       button.disabled = false;
     }
   };
-  const row = (each) => {
-    const isFar = each.place === "to fetch";
-    const button = each.place === "here" || isFar ? h("button", { type: "button", class: "small", "aria-label": `${isFar ? "Fetch" : "Open"} ${each.name}`, onclick: (event) => open(each, event.target) }, isFar ? `Fetch, ${bytes(each.size)}` : "Open") : null;
-    return h("li", {}, h("span", {}, h("b", {}, name(each.name)), " ", h("span", { class: "dim" }, each.title)),
-      h("small", {}, `${counted(each.instances, "instance")}, ${counted(each.labels, "label")}, ${counted(each.features, "attribute")}${button ? "" : "; put its file into a folder that SCUMBLE_DATA names"}`), button);
+  const row = (entry) => {
+    const isRemote = entry.place === "to fetch";
+    const button = entry.place === "here" || isRemote ? h("button", { type: "button", class: "small", "aria-label": `${isRemote ? "Download" : "Open"} ${entry.name}`, onclick: (event) => open(entry, event.target) }, isRemote ? `Download, ${bytes(entry.size)}` : "Open") : null;
+    return h("li", {}, h("span", {}, h("b", {}, nameElement(entry.name)), " ", h("span", { class: "dim" }, entry.title)),
+      h("small", {}, `${pluralize(entry.instances, "instance")}, ${pluralize(entry.labels, "label")}, ${pluralize(entry.features, "attribute")}${button ? "" : "; put its file into the folder given by SCUMBLE_DATA"}`), button);
   };
   const load = async (event) => {
     if (!event.target.open || list.childElementCount) return;
     try {
       const { datasets } = await get("/shelf");
-      const rank = ({ place }) => ["here", "to fetch"].indexOf(place) + 3 * (place !== "here" && place !== "to fetch");
-      list.replaceChildren(...datasets.filter(({ place }) => place !== "embedded").sort((a, b) => rank(a) - rank(b)).map(row));
+      const order = ["here", "to fetch"];  // others come last
+      const rank = (entry) => (order.includes(entry.place) ? order.indexOf(entry.place) : order.length);
+      list.replaceChildren(...datasets.filter((entry) => entry.place !== "embedded").sort((a, b) => rank(a) - rank(b)).map(row));
     } catch (error) {
-      fail(error);
+      showFailure(error);
     }
   };
   return h("section", { class: "panel" }, h("h2", {}, "Public data sets"),
-    h("p", { class: "dim" }, "Known by name. Those on this machine open at once; others are fetched when you say so, and verified."),
-    told, h("details", { ontoggle: load }, h("summary", {}, "Show them"), list));
+    h("p", { class: "dim" }, "Data sets that are on this machine open immediately. Others are downloaded and verified when you select them."),
+    message, h("details", { ontoggle: load }, h("summary", {}, "Show list"), list));
 }
 
-/** Treated data sets follow the one they were made of. */
+/** Order data sets so that resampled ones follow the data set they result from. */
 function inOrder(datasets) {
-  const ids = new Set(datasets.map((each) => each.id));
-  const top = datasets.filter((each) => !ids.has(each.parent));
-  const below = (parent) => datasets.filter((each) => each.parent === parent.id).flatMap((each) => [each, ...below(each)]);
-  return top.flatMap((each) => [each, ...below(each)]);
+  const ids = new Set(datasets.map((entry) => entry.id));
+  const top = datasets.filter((entry) => !ids.has(entry.parent));
+  const resultsOf = (parent) => datasets.filter((entry) => entry.parent === parent.id).flatMap((entry) => [entry, ...resultsOf(entry)]);
+  return top.flatMap((entry) => [entry, ...resultsOf(entry)]);
 }
 
-function item(dataset, changed) {
+/** Create the line of an open data set. */
+function item(dataset, onClose) {
   const close = async () => {
     try {
-      await remove(`/datasets/${part(dataset.id)}`);
+      await remove(`/datasets/${encode(dataset.id)}`);
       await refresh();
-      changed();
+      onClose();
     } catch (error) {
-      complain(error);
+      showError(error);
     }
   };
   return h("li", { class: dataset.parent ? "child" : null },
-    h("a", { href: `/d/${dataset.id}/overview` }, name(titleOf(dataset))),
-    h("small", {}, `${counted(dataset.n_instances, "instance")}, ${counted(dataset.n_labels, "label")}, ${counted(dataset.n_features, "attribute")}`),
-    h("button", { type: "button", class: "small quiet", "aria-label": `Close ${titleOf(dataset)}`, onclick: close }, "Close"));
+    h("a", { href: `/d/${dataset.id}/overview` }, nameElement(datasetTitle(dataset))),
+    h("small", {}, `${pluralize(dataset.n_instances, "instance")}, ${pluralize(dataset.n_labels, "label")}, ${pluralize(dataset.n_features, "attribute")}`),
+    h("button", { type: "button", class: "small quiet", "aria-label": `Close ${datasetTitle(dataset)}`, onclick: close }, "Close"));
 }
 
-function example(each) {
+/** Create the line of an example. */
+function example(entry) {
   const open = async (options, button) => {
     button.disabled = true;
     try {
-      await opened(await watch(await post(`/examples/${each.name}`, options), { owner: button }), button);
+      await showOpened(await watchJob(await post(`/examples/${entry.name}`, options), { owner: button }), button);
     } catch (error) {
-      complain(error);
+      showError(error);
     } finally {
       button.disabled = false;
     }
   };
-  const parts = [h("h3", {}, each.title), h("p", { class: "dim" }, each.summary)];
-  if (each.name !== "synthetic") {
-    return h("div", { class: "example" }, parts, h("button", { type: "button", onclick: (event) => open({}, event.target), "aria-label": `Open ${each.title}` }, "Open"));
+  const parts = [h("h3", {}, entry.title), h("p", { class: "dim" }, entry.summary)];
+  if (entry.name !== "synthetic") {
+    return h("div", { class: "example" }, parts, h("button", { type: "button", onclick: (event) => open({}, event.target), "aria-label": `Open ${entry.title}` }, "Open"));
   }
   const inputs = SYNTHETIC.map(([key, title, value, step]) => [key, title, h("input", { type: "number", min: 0, step, value, required: true, name: key })]);
   const submit = (event) => {
     event.preventDefault();
     open(Object.fromEntries(inputs.map(([key, , input]) => [key, Number(input.value)])), event.submitter);
   };
-  return h("div", { class: "example" }, parts, h("details", {}, h("summary", {}, "Make some"),
-    h("form", { class: "card", onsubmit: submit }, h("div", { class: "fields" }, inputs.map(([, title, input]) => h("label", { class: "field" }, h("span", {}, title), input))), h("div", { class: "row" }, h("button", { class: "primary" }, "Make and open")))));
+  return h("div", { class: "example" }, parts, h("details", {}, h("summary", {}, "Options"),
+    h("form", { class: "card", onsubmit: submit }, h("div", { class: "fields" }, inputs.map(([, title, input]) => h("label", { class: "field" }, h("span", {}, title), input))), h("div", { class: "row" }, h("button", { class: "primary" }, "Create and open")))));
 }
