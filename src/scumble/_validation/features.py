@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -161,13 +161,18 @@ def as_array(X: Any, *, caller: str) -> Any:
     return array
 
 
-def split_table_columns(
-    X: Any, *, caller: str
-) -> tuple[Any, tuple[str, ...] | None, list[EncodedColumn] | None]:
-    """Return a table, its column names, and its columns as numbers or codes.
+class TableColumns(NamedTuple):
+    """A table of the user, with its columns as numbers or codes."""
 
-    The table is ``X``, or an array if ``X`` is nested lists. The names are None for arrays and
-    sparse matrices; the columns are None if these hold numbers only, which need no encoding.
+    table: Any  # the table itself, or an array if it was nested lists
+    names: tuple[str, ...] | None  # of the columns; None for arrays and sparse matrices
+    columns: list[EncodedColumn] | None  # None for an array or matrix of numbers only
+
+
+def split_table_columns(X: Any, *, caller: str) -> TableColumns:
+    """Return a table with its columns as numbers or codes; raise an error if it is invalid.
+
+    ``X`` is a DataFrame, an Arrow table, an array, a sparse matrix or nested lists.
     """
     if is_frame(X):
         names, get_column = frame_columns(X, caller=caller)
@@ -176,13 +181,13 @@ def split_table_columns(
         X = as_array(X, caller=caller)
         names = None
         if sparse.issparse(X) or X.dtype.kind not in "OSU" or X.ndim != 2:
-            return X, None, None
+            return TableColumns(X, None, None)
         columns = X.T
     encoded = [
         read_column(column, format_column_name(index, names), caller=caller)
         for index, column in enumerate(columns)
     ]
-    return X, names, encoded
+    return TableColumns(X, names, encoded)
 
 
 def join_columns(columns: Sequence[EncodedColumn], n_rows: int) -> Any:

@@ -80,22 +80,25 @@ def _not_a_selection_error(item: Any, n_labels: int, caller: str) -> ParameterTy
 
 
 def resolve_categorical(
-    spec: Any, n_columns: int, names: Sequence[Any] | None = None, *, caller: str
+    categorical_features: Any, n_columns: int, names: Sequence[Any] | None = None, *, caller: str
 ) -> dict[int, int]:
     """Return the number of categories of each categorical column, by column index in order.
 
-    ``spec`` is the ``categorical_features`` parameter: None for no columns; indices or names of
+    ``categorical_features`` is the parameter of this name: None for no columns; indices or names of
     columns, or a mask, whose numbers of categories are unknown and returned as 0; or a mapping of
-    columns to numbers of categories. ``names`` are the names of all columns; None if
-    they have none.
+    columns to numbers of categories. ``names`` are the names of all columns; None if they have
+    none.
     """
-    if spec is None:
+    if categorical_features is None:
         return {}
-    if isinstance(spec, Mapping):
-        if _are_indices(spec, n_columns) and _are_indices(spec.values(), MAX_CATEGORIES + 1):
-            return dict(sorted(spec.items()))
+    if isinstance(categorical_features, Mapping):
+        if _are_indices(categorical_features, n_columns) and _are_indices(
+            categorical_features.values(), MAX_CATEGORIES + 1
+        ):
+            return dict(sorted(categorical_features.items()))
         counts = {
-            _column_index(key, n_columns, names, caller): count for key, count in spec.items()
+            _column_index(key, n_columns, names, caller): count
+            for key, count in categorical_features.items()
         }
         for column, count in counts.items():
             if not is_integer(count) or not 0 <= count <= MAX_CATEGORIES:
@@ -104,11 +107,15 @@ def resolve_categorical(
                     f"{count!r}. Expected its number of values, an int in [0, {MAX_CATEGORIES}]."
                 )
         return {column: int(counts[column]) for column in sorted(counts)}
-    is_one_dimensional = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series
-    if isinstance(spec, str) or not (is_one_dimensional or isinstance(spec, Sequence | Set)):
+    is_one_dimensional = (
+        len(getattr(categorical_features, "shape", ())) == 1
+    )  # an array, an index or a series
+    if isinstance(categorical_features, str) or not (
+        is_one_dimensional or isinstance(categorical_features, Sequence | Set)
+    ):
         must = "be None, column numbers, column names, a boolean mask or a mapping"
-        raise parameter_error("categorical_features", caller, must, spec)
-    entries = list(spec)
+        raise parameter_error("categorical_features", caller, must, categorical_features)
+    entries = list(categorical_features)
     if _is_mask(entries):
         if len(entries) != n_columns:
             raise ParameterError(

@@ -65,7 +65,7 @@ FROM (
 """
 
 
-def score_of(k: str, ratio_sum: str, log_sum: str) -> str:
+def scumble_expression(k: str, ratio_sum: str, log_sum: str) -> str:
     """Return the SQL expression for the SCUMBLE of a labelset with ``k`` labels.
 
     ``ratio_sum`` and ``log_sum`` are the sums of their IRLbl and of its logarithm; all arguments
@@ -78,11 +78,11 @@ def score_of(k: str, ratio_sum: str, log_sum: str) -> str:
 
 
 #: SCUMBLE of all labels of a labelset, and of its rare and its frequent labels alone.
-SCORE_OF_ALL = score_of(
+SCORE_OF_ALL = scumble_expression(
     "(n_rare + n_frequent)", "(rare_sum + frequent_sum)", "(rare_log + frequent_log)"
 )
-SCORE_OF_RARE = score_of("n_rare", "rare_sum", "rare_log")
-SCORE_OF_FREQUENT = score_of("n_frequent", "frequent_sum", "frequent_log")
+SCORE_OF_RARE = scumble_expression("n_rare", "rare_sum", "rare_log")
+SCORE_OF_FREQUENT = scumble_expression("n_frequent", "frequent_sum", "frequent_log")
 
 #: The three scores of every labelset.
 LABELSET_SCORES = f"""

@@ -478,11 +478,13 @@ def _search_with_tree_and_heap(
     _search_with_tree(longer_task, space, tree_rows, tree_squared)
     rows[:] = tree_rows[:, : task.n_neighbors]
     squared[:] = tree_squared[:, : task.n_neighbors]
-    tied = np.flatnonzero(tree_squared[:, -1] == tree_squared[:, task.n_neighbors - 1])
-    if longer_task.n_neighbors == task.n_neighbors or not len(tied):
+    tied_queries = np.flatnonzero(tree_squared[:, -1] == tree_squared[:, task.n_neighbors - 1])
+    if longer_task.n_neighbors == task.n_neighbors or not len(tied_queries):
         return
-    tied_task = task._replace(X_queries=task.X_queries[tied], query_rows=task.query_rows[tied])
-    tied_rows, tied_squared = rows[tied], squared[tied]
+    tied_task = task._replace(
+        X_queries=task.X_queries[tied_queries], query_rows=task.query_rows[tied_queries]
+    )
+    tied_rows, tied_squared = rows[tied_queries], squared[tied_queries]
     _search_brute_force(tied_task, space, tied_rows, tied_squared)
-    rows[tied] = tied_rows
-    squared[tied] = tied_squared
+    rows[tied_queries] = tied_rows
+    squared[tied_queries] = tied_squared
