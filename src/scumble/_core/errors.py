@@ -105,6 +105,7 @@ class ReadError(ScumbleError, ValueError):
         line: int | None = None,
         column: int | None = None,
     ) -> None:
+        """Store where the error is, and put it before the message; None leaves a part out."""
         self.path = None if path is None else str(path)
         self.line = line
         self.column = column

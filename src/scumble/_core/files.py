@@ -63,6 +63,7 @@ class CompressiblePath:
     """A path that may end in the suffix of a compression; ``name`` is without that suffix."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Store the path, the suffix of its compression (empty if none), and the name."""
         self.path = Path(path)
         suffix = self.path.suffix.lower()
         self.compression = suffix if suffix in COMPRESSIONS else ""
@@ -94,6 +95,7 @@ class InputFile(CompressiblePath):
     )
 
     def __init__(self, path: str | os.PathLike[str], where: str = "") -> None:
+        """Check that the file can be read; ``where`` names it in messages, by default its path."""
         super().__init__(path)
         self.where = where or str(self.path)  #: The name of the file in messages.
         self.max_expansion = MAX_EXPANSION
@@ -189,6 +191,7 @@ class BoundedReader:
     def __init__(
         self, source: InputFile, stream: Any, raw: IO[bytes], size: int, advance: Any
     ) -> None:
+        """Store the streams; ``source`` is the file that error messages name."""
         self._source = source
         self._stream = stream
         self._raw = raw

@@ -92,6 +92,7 @@ class ParameterConstraint:
         return self
 
     def __repr__(self) -> str:
+        """Return the description in angle brackets."""
         return f"<{self.description}>"
 
 

@@ -97,9 +97,11 @@ class ChildProcess:
         self.send(first_message)
 
     def __enter__(self) -> Self:
+        """Return the process itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Kill the process and close the pipes."""
         self.close()
 
     @property
@@ -364,6 +366,7 @@ class PeakMemory:
     """
 
     def __enter__(self) -> Self:
+        """Start a thread that measures the memory."""
         self._peak_before = _peak_since_start()
         self.peak = resident()
         self._stop = threading.Event()
@@ -372,6 +375,7 @@ class PeakMemory:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop the thread, and set ``peak``."""
         self._stop.set()
         self._thread.join()
         peak = _peak_since_start()

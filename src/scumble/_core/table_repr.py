@@ -60,6 +60,7 @@ class TableReprMixin:
         return TableView(("", ""), rows, len(rows))
 
     def __repr__(self) -> str:
+        """Return the title in angle brackets; without a title of its own, the fields too."""
         text = escape_controls(self._repr_title())
         if type(self)._repr_title is TableReprMixin._repr_title:
             text += ": " + ", ".join(
@@ -68,6 +69,7 @@ class TableReprMixin:
         return f"<{shorten(text, MAX_REPR_WIDTH)}>"
 
     def __str__(self) -> str:
+        """Return the title, the aligned table, and the notes as lines of text."""
         view = self._repr_table()
         table = _format_table(view)
         rows = [[shorten(row[0], MAX_FIRST_COLUMN_WIDTH), *row[1:]] for row in table.rows]
@@ -105,6 +107,7 @@ class RecordList(TableReprMixin, list[T]):
     def __init__(
         self, items: Iterable[T] = (), plural_noun: str = "rows", columns: Sequence[str] = ()
     ) -> None:
+        """Make a list of records; ``columns`` are those to print, by default all."""
         super().__init__(items)
         self.plural_noun = plural_noun
         self.columns = tuple(columns)

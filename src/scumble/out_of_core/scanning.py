@@ -166,6 +166,7 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         instance_column: str | Sequence[str] | None = None,
         separator: str | None = None,
     ) -> None:
+        """Register the files with the engine and find the columns of labels and instances."""
         self.files = files
         self.engine = engine
         self.name = files.name
@@ -180,10 +181,12 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         self.layout = self._tables.layout
 
     def __repr__(self) -> str:
+        """Return the name, the number of files and the engine in angle brackets."""
         n_files = len(self.files.paths)
         return f"<Scan {self.name!r}: {n_files} file(s), {self.engine.dialect.name}>"
 
     def __exit__(self, *_error: object) -> None:
+        """Close the engine."""
         self.close()
 
     @property

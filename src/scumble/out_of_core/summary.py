@@ -49,9 +49,11 @@ class InstanceScores:
         self._n_rows = n_rows
 
     def __repr__(self) -> str:
+        """Return the number of instances in angle brackets, without fetching scores."""
         return f"<InstanceScores: {self._n_rows:,} instances, to_arrow() fetches them>"
 
     def __len__(self) -> int:
+        """Return the number of instances."""
         return self._n_rows
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -114,9 +116,11 @@ class LabelsetRelation:
         self._totals = totals
 
     def __repr__(self) -> str:
+        """Return the number of labelsets in angle brackets, without fetching them."""
         return f"<LabelsetRelation: {len(self):,} labelsets, head() fetches the most frequent>"
 
     def __len__(self) -> int:
+        """Return the number of distinct labelsets."""
         return self._totals["n_labelsets"]
 
     @property

@@ -165,6 +165,7 @@ class Workspace:
     """
 
     def __init__(self, engine: Engine) -> None:
+        """Make an empty workspace with a random prefix for the names of its tables."""
         self.engine = engine
         self._values: dict[str, Any] = {}
         self._prefix = f"scumble_{uuid.uuid4().hex[:8]}_"
@@ -245,6 +246,7 @@ class LabelsetTables(Workspace):
         instance_column: str | Sequence[str] | None = None,
         separator: str | None = None,
     ) -> None:
+        """Register the files as the table ``source`` and find its columns; see `scan`."""
         super().__init__(engine)
         self.declared_labels = None if labels is None else list(labels)
         self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."

@@ -171,6 +171,7 @@ class ThresholdTables(Workspace):
         instance_column: str | Sequence[str],
         score_column: str,
     ) -> None:
+        """Register the files with scores, and check that they match the true labels."""
         super().__init__(truth.engine)
         self._rule = rule
         self._truth = truth

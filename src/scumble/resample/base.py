@@ -134,6 +134,7 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
     }
 
     def __init_subclass__(cls, display_group: str | None = None, **options: Any) -> None:
+        """Register a subclass of this package that has a display group in the catalogue."""
         super().__init_subclass__(**options)
         if display_group is not None and cls.__module__.startswith("scumble."):
             register("resampler", cls.__name__.lower(), cls, display_group=display_group)
@@ -385,6 +386,7 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         return as_generator(random_state, caller=type(self).__name__)
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the state for a pickle, without the labels of the last run."""
         # Pickles do not contain the data.
         return {
             key: value
@@ -393,6 +395,7 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         }
 
     def __sklearn_tags__(self) -> Any:
+        """Return the tags of scikit-learn: a sampler of multilabel, also sparse, data."""
         tags = super().__sklearn_tags__()
         tags.estimator_type = "sampler"
         tags.target_tags.required = True

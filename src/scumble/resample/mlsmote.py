@@ -211,6 +211,7 @@ class ValueDifferenceMetric:
     """
 
     def __init__(self, features: Features) -> None:
+        """Count how many rows have each value of each nominal column."""
         self.features = features
         self.starts = np.cumsum(features.n_values) - features.n_values
         self.totals = self._count_values(np.arange(features.values.shape[0]))

@@ -77,6 +77,7 @@ class Space:
         return Space(_scale(X, self.lows, self.divisors), self.n_values, self.divisors, self.lows)
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return int(self.values.shape[0])
 
     @property
