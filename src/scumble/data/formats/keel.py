@@ -17,7 +17,7 @@ from scumble.data.formats.arff.writer import (
     ArffWriter,
     label_column_names,
     nominal_column,
-    number_column,
+    numeric_column,
     number_text,
 )
 from scumble.data.formats.base import Format, LabelChoice
@@ -94,8 +94,10 @@ def _keel_column(feature: Feature, low: float, high: float) -> ArffColumn:
     """
     if feature.holds_codes:
         return nominal_column(feature, ", ")
-    limits = f" [{number_text(low)}, {number_text(high)}]" if low <= high else ""
-    return number_column(feature, "real", limits)
+    value_range = ""
+    if low <= high:  # False if both are NaN: the column has no finite value
+        value_range = f" [{number_text(low)}, {number_text(high)}]"
+    return numeric_column(feature, "real", value_range)
 
 
 def _finite_ranges(X: Any) -> tuple[Array, Array]:

@@ -275,8 +275,9 @@ class UndefinedPolicy:
     def fill(self, values: Array, mulan_value: Array | float | None = math.nan) -> Array:
         """Return the values with NaN replaced as the policy says.
 
-        ``mulan_value`` is what MULAN takes instead of NaN; None, like NaN, stands for a value that
-        stays undefined under ``"mulan"``. Under ``"ignore"`` nothing is replaced.
+        Under ``"mulan"``, ``mulan_value`` replaces them: a number, or an array with a number for
+        each value. With None or NaN they stay NaN. Under ``"ignore"`` nothing is replaced; under a
+        number, this number replaces them.
         """
         if self.policy == "ignore":
             return values
@@ -287,10 +288,11 @@ class UndefinedPolicy:
         return np.where(np.isnan(values), mulan_value, values)
 
     def mean(self, values: Array, mulan_value: Array | float | None = math.nan) -> float:
-        """Return the mean of the values, with NaN replaced or left out; NaN if no value remains.
+        """Return the mean of the values, with NaN replaced or left out as the policy says.
 
-        ``mulan_value`` is what MULAN takes instead of NaN, None if it leaves undefined values out
-        of means.
+        ``mulan_value`` has an effect under ``"mulan"`` only: a number (or an array with a number for
+        each value) replaces undefined values, None leaves them out, and NaN, the default, makes
+        the mean NaN if a single value is undefined. The mean is also NaN if no value remains.
         """
         filled = self.fill(values, mulan_value)
         if self.policy == "ignore" or (self.policy == "mulan" and mulan_value is None):

@@ -240,8 +240,11 @@ def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
 def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values: Array) -> None:
     """Raise a ReadError unless children come after their parents, and every value has a child.
 
-    The first four arrays are by node, see `scumble.learn.trees.c45.tree.Tree`; ``n_values`` is by
-    column: the number of categories, 0 for a numeric column.
+    The first four arrays have a value per node: ``feature`` is the column that the node splits, -1
+    for a leaf; ``cut`` is the value at which it splits a numeric column, NaN for a nominal one;
+    ``first`` is the index of its first child, and ``width`` the number of its children, which
+    follow one another. ``n_values`` has a value per column: the number of categories, 0 for a
+    numeric column.
     """
     inner_nodes = np.flatnonzero(feature >= 0)
     columns = feature[inner_nodes]
