@@ -118,7 +118,7 @@ FILES = {
         def overlooked(counts, undefined):
             """Share of the labels that are there and were not predicted, over all cells."""
             true = counts.by_label.true.sum()
-            return float(1 - counts.by_label.hits.sum() / true) if true else 0.0
+            return float(1 - counts.by_label.true_positives.sum() / true) if true else 0.0
         ''',
     "data/formats/dense_json.py": '''
         """Tables of numbers as JSON."""

@@ -638,7 +638,7 @@ class ComparisonRun:
             n_times_drawn = np.bincount(row_indices, minlength=n_rows).astype(np.float64)
             sample_counts = replace(
                 counts,
-                hits=(n_times_drawn @ true_positive_matrix).astype(np.int64),
+                true_positives=(n_times_drawn @ true_positive_matrix).astype(np.int64),
                 predicted=(n_times_drawn @ predicted_matrix).astype(np.int64),
                 true=(n_times_drawn @ true_matrix).astype(np.int64),
             )

@@ -25,7 +25,7 @@ from scumble.experiment.components import (
     clear_dataset_cache,
     code_versions,
     dataset_metadata,
-    needs_fold_revision,
+    results_changed_since_first_run_fold,
 )
 from scumble.experiment.executors import (
     ComputeFunction,
@@ -141,13 +141,13 @@ def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
                     splitter=splitter,
                     seed=seed,
                     fold=fold,
-                    dataset_checksum=metadata["content"],
+                    dataset_checksum=metadata.checksum,
                     versions=versions,
                     seconds=plan.seconds,
                     megabytes=plan.megabytes,
                     keep_predictions=plan.keep_predictions,
                     folder=plan.folder,
-                    work=metadata["work"],
+                    work=metadata.work,
                 )
             )
     return cells
@@ -235,17 +235,19 @@ def _duplicate_dataset_errors(metadata_by_dataset: dict[str, DatasetMetadata]) -
     """
     first_label_by_content: dict[str, str] = {}
     for label, metadata in metadata_by_dataset.items():
-        first_label = first_label_by_content.setdefault(metadata["content"], label)
+        first_label = first_label_by_content.setdefault(metadata.checksum, label)
         if first_label != label:
             yield f"{first_label} and {label} hold the same data: keep one."
 
 
 def _is_within_limits(classifier: Component, metadata: DatasetMetadata) -> bool:
     """Return whether a data set is within the size limits ``where`` of a classifier."""
-    return all(
-        metadata[f"n_{name.removeprefix('max_')}"] <= limit
-        for name, limit in classifier.where.items()
-    )
+    sizes = {
+        "max_instances": metadata.n_instances,
+        "max_features": metadata.n_features,
+        "max_labels": metadata.n_labels,
+    }
+    return all(sizes[name] <= limit for name, limit in classifier.where.items())
 
 
 def _versions(
@@ -253,7 +255,7 @@ def _versions(
 ) -> dict[str, str]:
     """Return the entry "versions" of the spec of a cell: what its key says about the code."""
     versions = {"cells": str(REVISION), **code_versions(resampler, classifier, splitter)}
-    if needs_fold_revision(classifier, metadata["weighted"]):
+    if results_changed_since_first_run_fold(classifier, metadata.has_weights):
         versions["fold"] = "2"
     return versions
 

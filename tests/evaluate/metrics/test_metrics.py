@@ -166,7 +166,7 @@ def test_dense_and_sparse_agree_and_nothing_is_changed(case):
 def test_labels_and_predictions_may_count_in_different_types():
     Y, Z = (sparse.csr_array(np.array(part, bool)) for part in ([[1, 0], [1, 1]], [[1, 1], [0, 1]]))
     Z.indptr, Z.indices = Z.indptr.astype(np.int64), Z.indices.astype(np.int64)
-    assert confusion(Y, Z).by_instance.hits.tolist() == [1, 1]
+    assert confusion(Y, Z).by_instance.true_positives.tolist() == [1, 1]
     assert hierarchical_loss(Y, Z, [-1, 0]) == 1.0
 
 
@@ -264,7 +264,7 @@ def test_what_is_no_hierarchy_is_refused(parents, message):
 
 def test_the_counts_themselves():
     found = confusion([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]])
-    assert found.by_instance.hits.tolist() == [1, 1]
+    assert found.by_instance.true_positives.tolist() == [1, 1]
     assert found.by_instance.true_negatives.tolist() == [0, 2]
     assert found.overall.false_positives.tolist() == [1]
 

@@ -299,7 +299,7 @@ def group_metrics(label_counts: Counts) -> dict[str, float]:
     Each metric is NaN if there are no labels.
     """
     metrics = [metric for metric in _metrics_needing("predictions") if metric.label_based]
-    if len(label_counts.hits) == 0:
+    if len(label_counts.true_positives) == 0:
         return {metric.name: math.nan for metric in metrics}
     # For a label that occurs, MULAN's policy takes 0 for an undefined precision.
     policy = UndefinedPolicy("mulan")
