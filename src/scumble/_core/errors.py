@@ -72,14 +72,17 @@ class ParameterTypeError(ScumbleError, TypeError):
     """A parameter or an input has a type that cannot be used."""
 
 
-def parameter_error(name: str, caller: str, must: str, value: object) -> ParameterError:
+def parameter_error(name: str, caller: str, requirement: str, value: object) -> ParameterError:
     """Return the error for a parameter value that is not allowed.
 
-    ``must`` completes the sentence "The 'k' parameter of MLkNN must ...". ``caller`` is the class
-    or function of the parameter (here MLkNN); if it is empty, the message does not name it.
+    ``requirement`` completes the sentence "The 'k' parameter of MLkNN must ...", for example "be an
+    int". ``caller`` is the class or function of the parameter (here MLkNN); if it is empty, the
+    message does not name it.
     """
     owner = f" of {caller}" if caller else ""
-    return ParameterError(f"The {name!r} parameter{owner} must {must}. Got {value!r} instead.")
+    return ParameterError(
+        f"The {name!r} parameter{owner} must {requirement}. Got {value!r} instead."
+    )
 
 
 class LabelError(ScumbleError, ValueError):

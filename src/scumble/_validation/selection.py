@@ -113,8 +113,8 @@ def resolve_categorical(
     if isinstance(categorical_features, str) or not (
         is_one_dimensional or isinstance(categorical_features, Sequence | Set)
     ):
-        must = "be None, column numbers, column names, a boolean mask or a mapping"
-        raise parameter_error("categorical_features", caller, must, categorical_features)
+        requirement = "be None, column numbers, column names, a boolean mask or a mapping"
+        raise parameter_error("categorical_features", caller, requirement, categorical_features)
     entries = list(categorical_features)
     if _is_mask(entries):
         if len(entries) != n_columns:

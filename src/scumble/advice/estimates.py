@@ -72,12 +72,12 @@ class RowSubsamples:
         """Return all metrics on every subsample, shape (n_subsamples, n_metrics)."""
         y_true = sparse.csr_array(self.y_true, dtype=np.float64)
         y_pred = sparse.csr_array(y_pred, dtype=np.float64)
-        hits = y_true.multiply(y_pred).tocsr()
+        true_positives = y_true.multiply(y_pred).tocsr()
         # A label counts on a subsample if it occurs there, and at least twice among all rows.
         learnable = np.asarray(y_true.sum(axis=0)).ravel() >= 2
         values = [
             _f1_by_subsample(
-                hits=indicators @ hits,
+                true_positives=indicators @ true_positives,
                 predicted=indicators @ y_pred,
                 true=indicators @ y_true,
                 learnable=learnable,
@@ -100,18 +100,18 @@ class RowSubsamples:
 
 
 def _f1_by_subsample(
-    hits: Array, predicted: Array, true: Array, learnable: Array, is_rare: Array
+    true_positives: Array, predicted: Array, true: Array, learnable: Array, is_rare: Array
 ) -> Array:
     """Return macro, minority and micro F1 from counts of shape (n_subsamples, n_labels)."""
     total = predicted + true
-    f1 = np.divide(2 * hits, total, out=np.zeros_like(hits), where=total > 0)
+    f1 = np.divide(2 * true_positives, total, out=np.zeros_like(true_positives), where=total > 0)
     counted = (true > 0) & learnable
     counted_rare = counted & is_rare
     with np.errstate(invalid="ignore"):  # NaN if a subsample has none of the labels
         macro = (f1 * counted).sum(axis=1) / counted.sum(axis=1)
         minority = (f1 * counted_rare).sum(axis=1) / counted_rare.sum(axis=1)
     sums = total.sum(axis=1)
-    micro = np.divide(2 * hits.sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
+    micro = np.divide(2 * true_positives.sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
     return np.column_stack([macro, minority, micro])
 
 

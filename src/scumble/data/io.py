@@ -48,7 +48,8 @@ def read(
         of ARFF and XML counts as one.
     **options : object
         Further options of the reader of the format. In any format ``ignore`` names columns to leave
-        out and ``text`` columns whose words are learnt (see `scumble.learn.TextColumns`).
+        out and ``text`` columns of free text, which a classifier gets as one number per word (see
+        `scumble.learn.TextColumns`).
 
     Returns
     -------

@@ -564,7 +564,7 @@ class ComparisonRun:
             method.classifier,
             method.resampler,
             splitter=self.splits,
-            keep=self.has_test_set,
+            keep_predictions=self.has_test_set,
             random_state=self.random_state,
             n_jobs=n_jobs,
         )
@@ -581,7 +581,7 @@ class ComparisonRun:
             resampler=self.methods[method_index].resampler,
             seed=self.random_state,
             options={"groups": dict.fromkeys(GROUPS)},
-            keep=self.has_test_set,
+            keep_predictions=self.has_test_set,
         )
         return self._summarize_fold(runner.run_split(fold, self.splits[fold]))
 
@@ -676,8 +676,8 @@ def _name_estimators(estimators: Any, *, parameter: str) -> dict[str, Any]:
     """
     is_collection = isinstance(estimators, Sequence | Mapping) and not isinstance(estimators, str)
     if not is_collection or not estimators:
-        must = "be a list with at least one entry, or a mapping from names to estimators"
-        raise parameter_error(parameter, "compare", must, estimators)
+        requirement = "be a list with at least one entry, or a mapping from names to estimators"
+        raise parameter_error(parameter, "compare", requirement, estimators)
     if isinstance(estimators, Mapping):
         named = [(str(name), entry) for name, entry in estimators.items()]
     else:

@@ -124,12 +124,22 @@ class PairwiseComparison:
     # Wilcoxon's signed-rank test, exact and two-sided, with a pair per data set; and its p-value
     # adjusted by Holm's method for the number of methods.
     p_value: float = math.nan
-    holm: float = math.nan
+    adjusted_p_value: float = math.nan
     # Probabilities that the method is worse, practically equal or better, by the Bayesian
     # signed-rank test.
-    worse: float = math.nan
-    equal: float = math.nan
-    better: float = math.nan
+    p_worse: float = math.nan
+    p_equal: float = math.nan
+    p_better: float = math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dict, under the keys of the JSON output."""
+        key_of_field = {
+            "adjusted_p_value": "holm",
+            "p_worse": "worse",
+            "p_equal": "equal",
+            "p_better": "better",
+        }
+        return {key_of_field.get(name, name): value for name, value in vars(self).items()}
 
 
 def compare_methods(
@@ -157,7 +167,7 @@ def compare_methods(
 
 
 def _adjust_p_values(comparisons: list[PairwiseComparison]) -> list[PairwiseComparison]:
-    """Return the comparisons with their p-values adjusted by Holm's method, in the field ``holm``.
+    """Return the comparisons with ``adjusted_p_value`` set by Holm's method.
 
     The first one, of the baseline with itself, and those without a p-value are not counted as
     tests.
@@ -172,7 +182,7 @@ def _adjust_p_values(comparisons: list[PairwiseComparison]) -> list[PairwiseComp
     adjusted = holm([comparisons[index].p_value for index in tested])
     adjusted_by_index = dict(zip(tested, adjusted.tolist(), strict=True))
     return [
-        replace(comparison, holm=adjusted_by_index.get(index, math.nan))
+        replace(comparison, adjusted_p_value=adjusted_by_index.get(index, math.nan))
         for index, comparison in enumerate(comparisons)
     ]
 
@@ -198,9 +208,9 @@ def _compare_pair(
         return PairwiseComparison(table.metric, method)
     counts = win_tie_loss(baseline_values, values, higher_is_better=table.higher_is_better)
     probabilities = bayesian_signed_rank(baseline_values, values, rope=rope)
-    worse, better = probabilities.lower, probabilities.higher
+    p_worse, p_better = probabilities.lower, probabilities.higher
     if table.higher_is_better is False:
-        worse, better = better, worse
+        p_worse, p_better = p_better, p_worse
     mean = sum(values) / len(values)
     baseline_mean = sum(baseline_values) / len(baseline_values)
     return PairwiseComparison(
@@ -213,9 +223,9 @@ def _compare_pair(
         ties=counts.ties,
         losses=counts.losses,
         p_value=wilcoxon(baseline_values, values).p_value,
-        worse=worse,
-        equal=probabilities.equal,
-        better=better,
+        p_worse=p_worse,
+        p_equal=probabilities.equal,
+        p_better=p_better,
     )
 
 
@@ -280,7 +290,9 @@ def table_rows(
         for row in table.rows
     ]
     if ranks:
-        rows.append(["mean rank", *(_format_number(rank, 2) for rank in table.ranks().values())])
+        rows.append(
+            ["mean rank", *(_format_number(rank, 2) for rank in table.mean_ranks().values())]
+        )
     return rows
 
 

@@ -118,7 +118,7 @@ def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
     metadata_by_dataset = _read_metadata(plan, store)
     (splitter,) = get_components(plan, "splitter")
     fold_table_version = _fold_table_version(splitter, plan.folder)
-    folds = list(itertools.product(plan.seeds, range(plan.n_folds)))
+    folds = list(itertools.product(plan.seeds, range(plan.n_splits)))
     cells = []
     for dataset, classifier, resampler in itertools.product(
         get_components(plan, "datasets"),

@@ -68,7 +68,7 @@ def phase(name: str) -> Plan:
     >>> phase("remedial").n_cells
     1200
     """
-    return plan_from_dict(tomllib.loads(phase_text(name)), where=f"plan {name}")
+    return plan_from_dict(tomllib.loads(phase_text(name)), source=f"plan {name}")
 
 
 def phase_text(name: str) -> str:

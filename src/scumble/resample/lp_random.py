@@ -47,8 +47,10 @@ class _LabelsetResampler(BaseResampler):
     def _check_parameter_combinations(self) -> None:
         """Raise ParameterError if ``seeding`` is "hash" and ``random_state`` is no int."""
         if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):
-            must = "be an int with seeding='hash'"
-            raise parameter_error("random_state", type(self).__name__, must, self.random_state)
+            requirement = "be an int with seeding='hash'"
+            raise parameter_error(
+                "random_state", type(self).__name__, requirement, self.random_state
+            )
 
     def _group_rows(self, Y: sparse.csr_array) -> LabelsetBags:
         """Group the rows by labelset, in the order that the ``seeding`` parameter requires."""

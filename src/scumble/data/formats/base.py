@@ -110,11 +110,13 @@ class TableOptions:
     ignore : str, int or a sequence of them, optional
         Columns to leave out, by name or number.
     text : str, int or a sequence of them, optional
-        Text columns from whose words is learnt.
+        Columns of free text, which a classifier gets as one number per word, computed from the
+        training rows; see `scumble.learn.TextColumns`.
     category : str, int or a sequence of them, optional
         Columns whose values are categories, although they look like numbers, dates or identifiers.
     keep : str, int, a sequence of them, or True, optional
-        Columns to keep as they are, whatever they look like; True keeps all columns.
+        Columns that are read as they are, without inference: they are not left out and not
+        converted, whatever they seem to hold. True stands for all columns.
     """
 
     labels: LabelChoice = None

@@ -207,7 +207,7 @@ class _Table:
         if self.layout.weight_column is not None:
             weights = self.weights.add(cells).ravel()
             is_invalid = np.isnan(weights) | (weights < 0) | np.isinf(weights)
-            if not self.weights.column_flags[0, 0] or is_invalid.any():
+            if not self.weights.is_numeric[0] or is_invalid.any():
                 raise self._weight_error(cells, self.layout.weight_column)
 
     def _weight_error(self, cells: text_cells.Cells, column: int) -> ReadError:
@@ -235,7 +235,7 @@ class _Table:
             for position in positions
         ]
         text_names = {layout.feature_name(column) for column in layout.text_columns}
-        names_to_keep = {layout.feature_name(column) for column in layout.kept_columns}
+        names_to_keep = {layout.feature_name(column) for column in layout.as_is_columns}
         column_numbers: dict[str, int] = {}
         if layout.names is None:
             column_numbers = dict(zip(names, layout.feature_columns, strict=True))
@@ -269,12 +269,13 @@ class _Table:
         ``layout.feature_columns``.
         """
         column = self.layout.feature_columns[position]
-        is_numeric, is_integer, has_values = self.features.column_flags[position]
-        if column in self.layout.unnamed_columns and is_numeric and not has_values:
+        is_numeric = self.features.is_numeric[position]
+        is_empty = is_numeric and not self.features.has_values[position]
+        if column in self.layout.unnamed_columns and is_empty:
             return True
         if column != 0 or not self.layout.may_have_row_numbers:
             return False
-        if not (is_numeric and is_integer):
+        if not (is_numeric and self.features.is_integer[position]):
             return False
         name = "" if self.layout.names is None else self.layout.names[0].lower()
         if name in ("id", "index", "row") and len(X) >= MIN_VALUES_TO_INFER:

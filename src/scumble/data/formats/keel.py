@@ -17,8 +17,8 @@ from scumble.data.formats.arff.writer import (
     ArffWriter,
     label_column_names,
     nominal_column,
-    numeric_column,
     number_text,
+    numeric_column,
 )
 from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import FileColumns, LabelColumns

@@ -62,7 +62,8 @@ def specificities(counts: Counts) -> UnitValues:
     """Return the specificity of each unit: true negatives over entries that are not true."""
     negatives = counts.size - counts.true
     return UnitValues(
-        ratio(counts.true_negatives, negatives), _one_where_zero(counts.size - counts.true_positives)
+        ratio(counts.true_negatives, negatives),
+        _one_where_zero(counts.size - counts.true_positives),
     )
 
 

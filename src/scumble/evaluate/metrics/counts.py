@@ -293,8 +293,8 @@ class UndefinedPolicy:
     def mean(self, values: Array, mulan_value: Array | float | None = math.nan) -> float:
         """Return the mean of the values, with NaN replaced or left out as the policy says.
 
-        ``mulan_value`` has an effect under ``"mulan"`` only: a number (or an array with a number for
-        each value) replaces undefined values, None leaves them out, and NaN, the default, makes
+        ``mulan_value`` has an effect under ``"mulan"`` only: a number (or an array with a number
+        for each value) replaces undefined values, None leaves them out, and NaN, the default, makes
         the mean NaN if a single value is undefined. The mean is also NaN if no value remains.
         """
         filled = self.fill(values, mulan_value)

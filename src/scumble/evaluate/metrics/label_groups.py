@@ -34,9 +34,9 @@ MIN_TRAINING_POSITIVES = 2
 #: Prefix of pooled metrics.
 POOLED_PREFIX = "pooled."
 #: Prefixes of names of scores, which cannot be names of groups: ``pooled.f1`` (from counts added up
-#: over folds); in experiments also ``ignore.f1`` (undefined values left out), ``hits.f1`` (only rows
-#: with a true positive), ``before.mean_ir`` and ``after.mean_ir`` (measures of the training set
-#: before and after resampling).
+#: over folds); in experiments also ``ignore.f1`` (undefined values left out), ``hits.f1`` (only
+#: rows with a true positive), ``before.mean_ir`` and ``after.mean_ir`` (measures of the training
+#: set before and after resampling).
 RESERVED_PREFIXES = ("pooled", "ignore", "hits", "before", "after")
 
 

@@ -126,8 +126,8 @@ class ClassifierChain(ProblemTransformationClassifier, name="cc", display_group=
             order = np.empty(0)
         is_vector = order.shape == (n_labels,) and order.dtype.kind in "iuf"
         if not is_vector or sorted(order.tolist()) != list(range(n_labels)):
-            must = f"name each of the {n_labels} labels once, by its number"
-            text = parameter_error("order", type(self).__name__, must, self.order)
+            requirement = f"name each of the {n_labels} labels once, by its number"
+            text = parameter_error("order", type(self).__name__, requirement, self.order)
             hint = "Chains in random orders are 'ecc', EnsembleOfClassifierChains."
             raise ParameterError(f"{text} {hint}")
         return order.astype(np.int64)

@@ -137,8 +137,8 @@ class ResampledEnsemble(
         if isinstance(self.resampler, str):
             return list(make_chain(self.resampler))
         if isinstance(self.resampler, type) or not hasattr(self.resampler, "fit_resample"):
-            must = f"be {RESAMPLERS}, such as MLSOL(percent=30)"
-            raise parameter_error("resampler", type(self).__name__, must, self.resampler)
+            requirement = f"be {RESAMPLERS}, such as MLSOL(percent=30)"
+            raise parameter_error("resampler", type(self).__name__, requirement, self.resampler)
         return [clone(self.resampler)]
 
     def _resample(self, training: TrainingData) -> TrainingData:
