@@ -25,7 +25,8 @@ def stored_values(table: Any) -> Array:
 def column_min_max(X: Any) -> tuple[Array, Array]:
     """Return the minimum of each column and the maximum of each column, as two arrays.
 
-    NaN values are ignored; a column that has no other values, or no rows, gives NaN.
+    NaN values are ignored; a column that has no other values, or no rows, gives NaN. The zeros that
+    a sparse matrix does not store count.
     """
     if not sparse.issparse(X):
         return np.fmin.reduce(X, 0, initial=np.nan), np.fmax.reduce(X, 0, initial=np.nan)

@@ -1,4 +1,4 @@
-"""Methods as users type them: a name, and parameters in brackets."""
+"""Resamplers, classifiers and the like as users type them: a name, and parameters in brackets."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ def split_outside_brackets(text: str, separator: str) -> list[str]:
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     """Return name and parameters of a call such as ``rare(quality=best, n_neighbors=3)``.
 
-    A name without brackets has no parameters. Raise ParameterError if the text is no call.
+    A name without brackets has no parameters. Raise ParameterError if the text is no such call.
     """
     name, bracket, arguments = text.strip().partition("(")
     if bracket and (not name or not arguments.endswith(")")):

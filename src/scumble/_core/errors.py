@@ -32,7 +32,8 @@ FOREIGN_PARAMETER_NOTES = {
     "estimator": ", the learner of each label",
     "random_state": ", which also decides the order of labels",
 }
-#: Our methods, and their names in other packages, in lower case without punctuation.
+#: Our names of resamplers, classifiers, metrics, splitters and plots, and their names in other
+#: packages, in lower case without punctuation.
 FOREIGN_NAMES = {
     "mlsmote": "smote",
     "mlros": "randomoversampler",

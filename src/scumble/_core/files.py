@@ -94,18 +94,24 @@ class InputFile(CompressiblePath):
         ValueError,
     )
 
-    def __init__(self, path: str | os.PathLike[str], where: str = "") -> None:
-        """Check that the file can be read; ``where`` names it in messages, by default its path."""
+    def __init__(self, path: str | os.PathLike[str], display_name: str = "") -> None:
+        """Check that the file can be read; raise ReadError if not.
+
+        ``display_name`` is the name of the file in messages, by default its path.
+        """
         super().__init__(path)
-        self.where = where or str(self.path)  #: The name of the file in messages.
+        self.display_name = display_name or str(self.path)
         self.max_expansion = MAX_EXPANSION
         self._check_is_readable()
 
     def error(
         self, message: str, *, line: int | None = None, column: int | None = None
     ) -> ReadError:
-        """Return an error that names this file."""
-        return ReadError(message, path=self.where, line=line, column=column)
+        """Return an error that names this file.
+
+        ``line`` is a line number and ``column`` the number of a value in the line, both from 1.
+        """
+        return ReadError(message, path=self.display_name, line=line, column=column)
 
     def head(self, size: int = 65536) -> bytes:
         """Return the first ``size`` bytes of the decompressed content, fewer if it is shorter."""

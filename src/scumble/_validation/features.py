@@ -132,8 +132,8 @@ def encode_features(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
         pairs = zip(columns, codes.categories, strict=True)
         for index, (column, categories) in enumerate(pairs):
             if column.categories != categories:
-                where = format_column_name(index, names)
-                column = _recode(_to_dense(column, X.shape[0]), categories, where, caller)
+                subject = format_column_name(index, names)
+                column = _recode(_to_dense(column, X.shape[0]), categories, subject, caller)
             recoded.append(column)
         _check_no_dates(recoded, codes, caller)
         values = join_columns(recoded, X.shape[0])
@@ -259,19 +259,19 @@ def _to_dense(column: EncodedColumn, n_rows: int) -> EncodedColumn:
 
 
 def _recode(
-    column: EncodedColumn, categories: tuple[Any, ...] | None, where: str, caller: str
+    column: EncodedColumn, categories: tuple[Any, ...] | None, subject: str, caller: str
 ) -> EncodedColumn:
     """Return a column with other codes: those of ``categories``, the categories of a fitted column.
 
     None means that the fitted column is numeric. Raise DataError if a value is none of the
-    categories, or no number. ``where`` is the column as messages show it.
+    categories, or no number. ``subject`` is the column as messages show it.
     """
     old_categories = column.categories
     if categories is None and old_categories == (False, True):
         return column
     if categories is None:
         raise DataError(
-            f"{caller}: {where} of X holds categories or text. Expected numbers, as when "
+            f"{caller}: {subject} of X holds categories or text. Expected numbers, as when "
             "fitting: convert the column."
         )
     old_codes = column.values
@@ -288,8 +288,8 @@ def _recode(
     if (values < 0).any():
         row = int((values < 0).argmax())
         raise DataError(
-            f"{caller}: {where} of X holds {old_categories[indices[row]]!r} in row {row}, a value "
-            "not seen when fitting. Declare it as a category of the column before fitting."
+            f"{caller}: {subject} of X holds {old_categories[indices[row]]!r} in row {row}, a "
+            "value not seen when fitting. Declare it as a category of the column before fitting."
         )
     return column._replace(values=values)
 

@@ -132,60 +132,61 @@ def to_dense_column(column: Any) -> Any:
     return np.asarray(column) if is_sparse_column(column) else column
 
 
-def read_column(column: Any, where: str, *, caller: str) -> EncodedColumn:
+def read_column(column: Any, subject: str, *, caller: str) -> EncodedColumn:
     """Return a column as numbers, or as codes with their categories.
 
-    ``column`` is a column of `frame_columns` or a one-dimensional array. Text, categories and
-    booleans become codes. Raise an error for other types, and for more than `MAX_CATEGORIES`
+    ``column`` is a column of `frame_columns` or a one-dimensional array; messages call it
+    ``subject``, here and in the other functions of this module: "column 'age'". Text, categories
+    and booleans become codes. Raise an error for other types, and for more than `MAX_CATEGORIES`
     categories.
     """
     if _is_sparse_numbers(column):
-        nonzero = _encode_numeric_array(column.sp_values, where, caller)
+        nonzero = _encode_numeric_array(column.sp_values, subject, caller)
         return nonzero._replace(rows=column.sp_index.indices)
     column = to_dense_column(column)
     if isinstance(column, PandasCategorical):
         float_codes = np.append(np.arange(len(column.values), dtype=np.float64), np.nan)
         encoded = EncodedColumn(float_codes[column.codes], column.values)  # code -1 becomes NaN
     elif isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        encoded = _encode_numeric_array(column, where, caller)
+        encoded = _encode_numeric_array(column, subject, caller)
     else:
-        encoded = _encode_arrow(to_arrow_array(column, where, caller=caller), where, caller)
+        encoded = _encode_arrow(to_arrow_array(column, subject, caller=caller), subject, caller)
     n_categories = len(encoded.categories or ())
     if n_categories > MAX_CATEGORIES:
         raise DataError(
-            f"{caller}: {where} of X holds {n_categories:,} different values. "
+            f"{caller}: {subject} of X holds {n_categories:,} different values. "
             f"Expected {MAX_CATEGORIES:,} at most: if it names the rows, leave it out."
         )
     return encoded
 
 
-def _encode_numeric_array(values: Array, where: str, caller: str) -> EncodedColumn:
+def _encode_numeric_array(values: Array, subject: str, caller: str) -> EncodedColumn:
     """Return an array of booleans as codes of False and True, or of numbers as float64."""
     if values.dtype == bool:
         return EncodedColumn(values.astype(np.float64), (False, True))
     if values.dtype.kind in "iu":
-        check_exact_integers(values, where, caller=caller)
+        check_exact_integers(values, subject, caller=caller)
     return EncodedColumn(values.astype(np.float64, copy=False), integer=values.dtype.kind in "iu")
 
 
-def check_exact_integers(values: Array, where: str, *, caller: str) -> None:
+def check_exact_integers(values: Array, subject: str, *, caller: str) -> None:
     """Raise DataError if float64 cannot represent an integer of the array exactly."""
     if values.dtype.itemsize < 8 or not values.size:
         return
-    _check_exact_range(int(values.min()), int(values.max()), where, caller)
+    _check_exact_range(int(values.min()), int(values.max()), subject, caller)
 
 
-def _check_exact_range(minimum: int, maximum: int, where: str, caller: str) -> None:
+def _check_exact_range(minimum: int, maximum: int, subject: str, caller: str) -> None:
     """Raise DataError if float64 cannot represent the minimum or maximum of a column exactly."""
     if minimum < -MAX_EXACT_INTEGER or maximum > MAX_EXACT_INTEGER:
         inexact = minimum if minimum < -MAX_EXACT_INTEGER else maximum
         raise DataError(
-            f"{caller}: {where} of X holds {inexact}; whole numbers are exact up to 2**53 only. If "
-            "it is an identifier, leave it out or make it text; else make it a float column."
+            f"{caller}: {subject} of X holds {inexact}; whole numbers are exact up to 2**53 only. "
+            "If it is an identifier, leave it out or make it text; else make it a float column."
         )
 
 
-def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
+def to_arrow_array(column: Any, subject: str, *, caller: str) -> Any:
     """Return a column of `frame_columns`, or a NumPy array, as one Arrow array.
 
     Raise an error if its values have several types that Arrow cannot combine.
@@ -196,7 +197,7 @@ def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
         codes = pa.array(column.codes, mask=column.codes < 0)
         values = np.empty(len(column.values), object)
         values[:] = column.values
-        return pa.DictionaryArray.from_arrays(codes, to_arrow_array(values, where, caller=caller))
+        return pa.DictionaryArray.from_arrays(codes, to_arrow_array(values, subject, caller=caller))
     if isinstance(column, pa.ChunkedArray):
         if pa.types.is_dictionary(column.type):
             column = column.unify_dictionaries()
@@ -212,10 +213,10 @@ def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
     try:
         return pa.array(column, from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        raise _mixed_types_error(column, error, where, caller) from None
+        raise _mixed_types_error(column, error, subject, caller) from None
 
 
-def _mixed_types_error(column: Any, error: Exception, where: str, caller: str) -> Exception:
+def _mixed_types_error(column: Any, error: Exception, subject: str, caller: str) -> Exception:
     """Return the error for an array of objects that Arrow cannot read because of ``error``."""
     error_class: type[Exception] = DataError
     try:
@@ -226,12 +227,12 @@ def _mixed_types_error(column: Any, error: Exception, where: str, caller: str) -
     except ValueError:
         pass
     return error_class(
-        f"{caller}: {where} of type {column.dtype} cannot be read ({error}). Expected values of "
+        f"{caller}: {subject} of type {column.dtype} cannot be read ({error}). Expected values of "
         "one type: convert the column, or leave it out."
     )
 
 
-def _encode_arrow(array: Any, where: str, caller: str) -> EncodedColumn:
+def _encode_arrow(array: Any, subject: str, caller: str) -> EncodedColumn:
     """Return an Arrow array as numbers, or as codes with categories, depending on its type.
 
     Raise DataError for a type that features cannot have.
@@ -246,18 +247,18 @@ def _encode_arrow(array: Any, where: str, caller: str) -> EncodedColumn:
     if types.is_boolean(dtype):
         return EncodedColumn(_to_float64(array.cast("uint8")), (False, True))
     if types.is_integer(dtype):
-        return _encode_integers(array, where, caller)
+        return _encode_integers(array, subject, caller)
     if types.is_floating(dtype) or types.is_decimal(dtype) or types.is_null(dtype):
         return EncodedColumn(_to_float64(array))
     if types.is_timestamp(dtype) or types.is_date(dtype):
         return EncodedColumn(_to_milliseconds(array), date=True)
-    raise unsupported_type_error(dtype, where, caller)
+    raise unsupported_type_error(dtype, subject, caller)
 
 
-def unsupported_type_error(dtype: Any, where: str, caller: str) -> DataError:
+def unsupported_type_error(dtype: Any, subject: str, caller: str) -> DataError:
     """Return the error for a column of a type that features cannot have."""
     return DataError(
-        f"{caller}: {where} of X holds values of type {dtype}. Expected numbers, truth values, "
+        f"{caller}: {subject} of X holds values of type {dtype}. Expected numbers, truth values, "
         "text or categories: convert the column, or leave it out."
     )
 
@@ -277,13 +278,13 @@ def _to_float64(array: Any) -> Array:
     return np.asarray(values, np.float64)
 
 
-def _encode_integers(array: Any, where: str, caller: str) -> EncodedColumn:
+def _encode_integers(array: Any, subject: str, caller: str) -> EncodedColumn:
     """Return an Arrow array of integers as float64; raise DataError if one is not exact."""
     import pyarrow.compute as pc
 
-    limits = pc.min_max(array)
-    if limits["min"].is_valid:  # else all values are missing
-        _check_exact_range(limits["min"].as_py(), limits["max"].as_py(), where, caller)
+    min_max = pc.min_max(array)
+    if min_max["min"].is_valid:  # else all values are missing
+        _check_exact_range(min_max["min"].as_py(), min_max["max"].as_py(), subject, caller)
     return EncodedColumn(_to_float64(array), integer=True)
 
 

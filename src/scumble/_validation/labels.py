@@ -70,11 +70,10 @@ class NamedLabels:
 
 
 def label_lists(Y: Any) -> list[Any] | None:
-    """Return label lists as a list of rows; None if ``Y`` is something else.
+    """Return label lists as a list of rows; None if ``Y`` is something else, or has no rows.
 
-    Label lists are a list, a tuple, or a one-dimensional array of objects.
-
-    Rows of equal length that hold no names are the cells of a table, not label lists.
+    Label lists are a list, a tuple, or a one-dimensional array of objects. Their rows hold names,
+    are sets, or differ in length; otherwise they are the cells of a table.
     """
     if not isinstance(Y, list | tuple):
         if not hasattr(Y, "__array__") or hasattr(Y, "columns") or sparse.issparse(Y):
@@ -101,8 +100,9 @@ def align_label_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
     """Return labels and predictions; convert label lists so that both have the same columns.
 
     Label lists become `NamedLabels`. The columns are those of ``Y``, or all names if both are label
-    lists. Both arguments are returned unchanged if the predictions are no label lists of names, or
-    if the two have no name in common.
+    lists. Both arguments are returned unchanged if ``Y`` has no names, if the predictions are no
+    label lists of names, or if names are predicted that cannot be columns: ``Y`` is not a list
+    either, or none of its names is predicted.
     """
     names = get_label_names(Y)
     predicted_rows = label_lists(predictions)
@@ -314,7 +314,10 @@ def _from_lists(Y: Sequence[Any], caller: str) -> tuple[sparse.csr_array, tuple[
 
 
 def _check_row(row: Any, index: int, caller: str) -> Sequence[Any]:
-    """Return row ``index`` of label lists as a sequence, sets sorted; raise an error otherwise."""
+    """Return a row of label lists as a sequence, a set in sorted order.
+
+    Raise LabelError, with the ``index`` of the row, if it is neither a sequence nor a set.
+    """
     if isinstance(row, str) or not isinstance(row, Sequence | Set | np.ndarray):
         raise LabelError(
             f"{caller}: Y must be two-dimensional; row {index} is {row!r}. "

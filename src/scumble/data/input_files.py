@@ -100,7 +100,7 @@ class ArchiveMember(InputFile):
 
     def __init__(self, archive: InputFile, member: str) -> None:
         """Refer to a member of an archive; nothing is read."""
-        super().__init__(archive.path, str(PurePath(archive.where) / member))
+        super().__init__(archive.path, str(PurePath(archive.display_name) / member))
         self.archive = archive
         self.member = member
         self.name = PurePosixPath(member).name

@@ -1,6 +1,7 @@
 """Tables of results: a row per cell, means, comparisons with a baseline; written and read back.
 
-A *cell* of an experiment, see `cell`, is here a dict as `Store.cells` returns it. In tables of
+A *cell* of an experiment, see `cell`, is here a dict as `Store.cells` returns it, or one with some
+of these keys as `read_cells` returns it for a table. In tables of
 means, a row is a data set and a column is a method: a classifier with the resampler before it.
 """
 
@@ -433,7 +434,8 @@ _CELL_FORMATS = {".csv": _csv_bytes, ".parquet": _parquet_bytes}
 def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
     """Read results from a store, or from a CSV or Parquet table that `score_table` can read.
 
-    Returns the cells as dicts with the keys of `Store.cells`, and the names of the metrics to show.
+    Returns the cells as dicts, and the names of the metrics to show. The cells of a store are those
+    of `Store.cells`; the cells of a table have only the keys that `_row_to_cell` describes.
     For a store, these are the metrics that the plan names. A table with a row per cell and a column
     ``method`` has those of its other columns. A table with a column per method holds one metric,
     which is called "value". For a table with a column ``classifier`` the list is empty.
@@ -482,9 +484,12 @@ def _is_store(path: str | os.PathLike[str]) -> bool:
 
 
 def _row_to_cell(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of `long_table` as a done cell with the keys of `Store.cells`.
+    """Return a row of a table as a done cell.
 
-    Missing names, seeds and costs get defaults; all other columns of the row are scores.
+    The cell has the keys `IDENTIFYING_COLUMNS` and `COST_KEYS`, "state" ("done"), "scores" and
+    "details" (empty): only some of the keys of `Store.cells`. A missing resampler is "none", a
+    missing splitter "", a missing seed or fold 0; other missing names, and missing costs, are None.
+    All other columns of the row are scores, NaN where they are None.
     """
     defaults = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
     cell: dict[str, Any] = {}

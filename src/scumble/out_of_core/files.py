@@ -51,7 +51,10 @@ class Files:
 
 
 def find_unreadable_file(files: Files) -> str | None:
-    """Return the first local Parquet file that cannot be read to its end; None if all can."""
+    """Return the first local Parquet file that cannot be read to its end.
+
+    None if all can, and for files in an object store or of another format, which are not read.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -241,7 +244,10 @@ class Output:
 
 
 def validate_output(out: str | os.PathLike[str] | Output | None, *, caller: str) -> Output:
-    """Return the ``out`` parameter of a resampler as an `Output`; raise an error if it is None."""
+    """Return the ``out`` parameter of a resampler as an `Output`.
+
+    Raise ParameterError for None, and for anything that is no path. ``caller`` is the resampler.
+    """
     if isinstance(out, Output):
         return out
     if isinstance(out, str | os.PathLike):

@@ -149,7 +149,7 @@ def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
     ``labels`` is the SQL expression for the labels of a copy.
     """
     layout = tables.layout
-    tables.rows(keep=True)
+    tables.rows(store_as_table=True)
     quote = layout.dialect.quote_identifier
     clone = quote(clone_column)
     label = quote(layout.label.name)
@@ -215,7 +215,7 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
 
     layout = tables.layout
     seed = _check_seed(tables, method)
-    tables.rows(keep=True)
+    tables.rows(store_as_table=True)
     tables.create(
         "hashed",
         statements.HASHED_INSTANCES,

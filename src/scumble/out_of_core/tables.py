@@ -88,29 +88,31 @@ def find_column_layout(
     columns: Sequence[Column],
     dialect: Dialect,
     *,
-    where: str,
+    path: str,
     label_column: str | None = None,
     instance_column: str | Sequence[str] | None = None,
     separator: str | None = None,
 ) -> ColumnLayout:
     """Return which columns hold the labels and identify the instances.
 
-    ``label_column``, ``instance_column`` and ``separator`` are the parameters of `scan`; those that
-    are None are inferred. ``where`` is the path that `ReadError` names.
+    ``label_column``, ``instance_column`` and ``separator`` are the parameters of `scan`. Without a
+    label column it is the only column of lists, else the column ``label``; without an instance
+    column, every row is an instance if labels are in lists, else it is the column ``instance``.
+    ``path`` is the path that `ReadError` names.
     """
     by_name = {column.name: column for column in columns}
 
     def check(name: str, parameter: str) -> str:
         """Return the name of an existing column; raise ReadError if there is none."""
-        return check_column_name(name, by_name, parameter=parameter, where=where)
+        return check_column_name(name, by_name, parameter=parameter, path=path)
 
-    label_name = check(label_column or _guess_label_column(columns, where), "label_column")
+    label_name = check(label_column or _guess_label_column(columns, path), "label_column")
     if isinstance(instance_column, str):
         instance_column = (instance_column,)
     instance_names = tuple(check(name, "instance_column") for name in instance_column or ())
     if label_name in instance_names:
         raise ReadError(
-            f"the column {label_name!r} cannot name both labels and instances.", path=where
+            f"the column {label_name!r} cannot name both labels and instances.", path=path
         )
     layout = ColumnLayout(
         columns=tuple(columns),
@@ -124,7 +126,7 @@ def find_column_layout(
     return replace(layout, instance_columns=(check("instance", "instance_column"),))
 
 
-def _guess_label_column(columns: Sequence[Column], where: str) -> str:
+def _guess_label_column(columns: Sequence[Column], path: str) -> str:
     """Return the name of the only column of lists; if there is none or several, ``label``.
 
     Raise ReadError if there is no column ``label`` either.
@@ -138,21 +140,21 @@ def _guess_label_column(columns: Sequence[Column], where: str) -> str:
     raise ReadError(
         "which column holds the labels? Expected exactly one column of lists, or one called "
         f"'label'. Found {join_names(names, 12)}. Say label_column=...",
-        path=where,
+        path=path,
     )
 
 
-def check_column_name(name: str, columns: dict[str, Column], *, parameter: str, where: str) -> str:
+def check_column_name(name: str, columns: dict[str, Column], *, parameter: str, path: str) -> str:
     """Return a column name unchanged; raise ReadError if there is no such column.
 
-    ``parameter`` is the parameter that named it, and ``where`` the path, for the message.
+    ``parameter`` is the parameter that named it, and ``path`` that of the file, for the message.
     """
     if name in columns:
         return name
     raise ReadError(
         f"there is no column {name!r}. Expected one of {join_names(columns, 12)}. Check "
         f"{parameter}.",
-        path=where,
+        path=path,
     )
 
 
@@ -249,11 +251,11 @@ class LabelsetTables(Workspace):
         """Register the files as the table ``source`` and find its columns; see `scan`."""
         super().__init__(engine)
         self.declared_labels = None if labels is None else list(labels)
-        self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
+        self.path_text = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
         self.layout = find_column_layout(
             engine.open(self.name("source"), files),
             engine.dialect,
-            where=self.where,
+            path=self.path_text,
             label_column=label_column,
             instance_column=instance_column,
             separator=separator,
@@ -261,10 +263,11 @@ class LabelsetTables(Workspace):
         self.is_canonical = True  # whether each labelset has a single spelling in the data
         self._has_checked_names = False
 
-    def rows(self, *, keep: bool = False) -> None:
+    def rows(self, *, store_as_table: bool = False) -> None:
         """Create the view ``rows``: the instances with their lists of labels.
 
-        ``keep`` stores the rows as a table if they have to be collected from several input rows.
+        If they have to be collected from several input rows, ``store_as_table`` makes ``rows`` a
+        table, which is computed once.
         """
         layout = self.layout
         if layout.has_lists:
@@ -276,12 +279,12 @@ class LabelsetTables(Workspace):
             )
             return
         self._check_instance_names()
-        if keep:
+        if store_as_table:
             self._renamed["rows"] = "rows_stored"
         self.create_if_missing(
-            "rows_stored" if keep else "rows",
+            "rows_stored" if store_as_table else "rows",
             statements.ROWS_FROM_PAIRS,
-            title="Gathering instances" if keep else None,
+            title="Gathering instances" if store_as_table else None,
             ids=layout.ids(),
             label=layout.label_expression(),
         )
@@ -385,6 +388,6 @@ class LabelsetTables(Workspace):
             raise ReadError(
                 f"{n_missing} rows do not name their instance: {', '.join(names)} is null. "
                 "Expected a name in every row; leave these rows out.",
-                path=self.where,
+                path=self.path_text,
             )
         self._has_checked_names = True

@@ -175,18 +175,18 @@ class ThresholdTables(Workspace):
         super().__init__(truth.engine)
         self._rule = rule
         self._truth = truth
-        self._where = files.paths[0]
+        self._path = files.paths[0]
         columns = {column.name: column for column in self.engine.open(self.name("scores"), files)}
         layout = find_column_layout(
             list(columns.values()),
             truth.engine.dialect,
-            where=self._where,
+            path=self._path,
             label_column=label_column,
             instance_column=instance_column,
         )
-        check_column_name(score_column, columns, parameter="score_column", where=self._where)
+        check_column_name(score_column, columns, parameter="score_column", path=self._path)
         for problem in _layout_problems(layout, truth.layout, columns[score_column]):
-            raise ReadError(problem, path=self._where)
+            raise ReadError(problem, path=self._path)
         # In the tables of scores and of labels the instance columns are renamed to i0, i1, ...
         renamed = replace(
             layout, instance_columns=tuple(f"i{i}" for i in range(len(layout.instance_columns)))
@@ -383,7 +383,7 @@ class ThresholdTables(Workspace):
             f"{row['score']}. Expected an instance, a label and a number in every row: a threshold "
             "among scores that are not numbers would mean nothing. Leave such rows out: "
             "missing rows count as 0.",
-            path=self._where,
+            path=self._path,
         )
 
     def _check_no_duplicate_scores(self) -> None:
@@ -392,7 +392,7 @@ class ThresholdTables(Workspace):
             raise ReadError(
                 f"label {row['label']!r} of instance {self._instance_name(row)} has {row['n']} "
                 "scores. Expected one: is a file there twice?",
-                path=self._where,
+                path=self._path,
             )
 
     def _check_n_instances(self, n_rows: int, n_rows_of_label: int) -> None:

@@ -215,6 +215,7 @@ def _about_passes(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Findi
     """Yield the finding on two passes of REMEDIAL."""
 
     def falls(data: MultilabelDataset) -> Outcome:
+        """Return whether SCUMBLE falls from the data to one pass, and again to two passes."""
         treated = [REMEDIAL(passes=passes).resample(data) for passes in (1, 2)]
         values = [characterize(version.Y).scumble for version in (data, *treated)]
         evidence = ", ".join(f"{value:.4f}" for value in values)
@@ -228,6 +229,7 @@ def _check_remedial(data: MultilabelDataset) -> dict[str, Outcome]:
     """Return the outcomes of the statements on REMEDIAL for a data set."""
 
     def falls(before: float, after: float, number_format: str = ".3f") -> Outcome:
+        """Return whether a number is lower after REMEDIAL than before."""
         return Outcome(after < before, f"{before:{number_format}} -> {after:{number_format}}")
 
     treated_data = REMEDIAL().resample(data)
@@ -266,7 +268,10 @@ def _check_remedial(data: MultilabelDataset) -> dict[str, Outcome]:
 
 
 def _always(data: MultilabelDataset, label: str, other: str | None = None) -> Outcome:
-    """Check whether all rows with a label have another one, by default any majority label."""
+    """Return whether all rows with a label have another one, by default any majority label.
+
+    The evidence is the number of those that do, of all rows with the label.
+    """
     if other is None:
         has_other = data.Y @ ~is_minority(data.Y) > 0
     else:
@@ -276,7 +281,7 @@ def _always(data: MultilabelDataset, label: str, other: str | None = None) -> Ou
 
 
 def _is_rare(data: MultilabelDataset, label: str) -> Outcome:
-    """Check whether a label is a minority label."""
+    """Return whether a label is a minority label, with its IRLbl and MeanIR as evidence."""
     summary = characterize(data.Y)
     ratio = float(summary.labels["irlbl"][_label_index(data, label)])
     return Outcome(ratio > summary.mean_ir, f"IRLbl {ratio:.1f}, MeanIR {summary.mean_ir:.1f}")

@@ -286,7 +286,8 @@ METRIC_NAMES = {
     "OE": "one_error",
     "RL": "ranking_loss",
 }
-#: Possible meanings of "F-measure": means over rows, rows with a hit, cells, or labels.
+#: Possible meanings of "F-measure": means over rows, over rows with a true positive, over all
+#: entries of the label matrix, or over labels.
 F_MEASURE_AVERAGES = ("f1", "hits.f1", "micro_f1", "macro_f1")
 #: Scores by the possible rules for undefined values; that of MULAN today comes first.
 UNDEFINED_VALUE_RULES = {
@@ -298,7 +299,7 @@ UNDEFINED_VALUE_RULES = {
 class FoldMeans:
     """Means over folds of the results in stores, and their standard errors.
 
-    Methods take a data set, a resampler, a classifier and the name of a score. A seed with a
+    The functions take a data set, a resampler, a classifier and the name of a score. A seed with a
     pending or failed fold is left out: a part of its folds must not count as all of them.
     """
 
@@ -334,7 +335,10 @@ class FoldMeans:
         return standard_error(self.folds(dataset, resampler, classifier, name).values())
 
     def error_of_change(self, dataset: str, resampler: str, classifier: str, name: str) -> float:
-        """Return the standard error of the relative change by a treatment, fold by fold."""
+        """Return the standard error of the relative change by a resampler, fold by fold.
+
+        It is 0 if there is no mean without resampling, or if this mean is 0.
+        """
         before = self.folds(dataset, "none", classifier, name)
         after = self.folds(dataset, resampler, classifier, name)
         shared = before.keys() & after.keys()
@@ -366,7 +370,10 @@ def _seed_key(cell: Mapping[str, Any]) -> tuple[str, str, str, Any]:
 
 
 def standard_error(values: Iterable[float]) -> float:
-    """Return the standard error of our mean less one over ten other folds; 0 for a single value."""
+    """Return the standard error of the difference between our mean and one over ten other folds.
+
+    It is 0 for fewer than two values.
+    """
     values = list(values)
     if len(values) < 2:
         return 0.0
@@ -374,7 +381,10 @@ def standard_error(values: Iterable[float]) -> float:
 
 
 def imbalance_name(pair: BeforeAfterPair) -> str:
-    """Return the measure of Table 2; unseen labels count as in mldr."""
+    """Return the name of our measure for a pair of Table 2: "max_ir" or "mean_ir_zero".
+
+    The latter is MeanIR with the ratio 0 for unseen labels, as in mldr.
+    """
     return "max_ir" if pair.measure == "max_ir" else "mean_ir_zero"
 
 
@@ -391,7 +401,10 @@ def replace_with_our_values(
 
 
 def best_undefined_value_rule(means: FoldMeans, metric: str) -> str:
-    """Return the score whose rule for undefined values fits the values before REMEDIAL best."""
+    """Return the score whose rule for undefined values fits the values before REMEDIAL best.
+
+    It is that of MULAN today if there are no results to compare.
+    """
     candidates = UNDEFINED_VALUE_RULES.get(metric, (METRIC_NAMES[metric],))
     pairs = [pair for pair in published.results() if pair.measure == metric]
     values = {
@@ -402,7 +415,7 @@ def best_undefined_value_rule(means: FoldMeans, metric: str) -> str:
 
 
 def best_average(means: FoldMeans, averages: Iterable[str] = F_MEASURE_AVERAGES) -> str:
-    """Return the F-measure that fits HOMER's untreated values best."""
+    """Return the F-measure that fits HOMER's values before resampling best; "" without results."""
     printed = {row.dataset: row.before for row in published.f_measures()}
     values = {}
     for average in averages:

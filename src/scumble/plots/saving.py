@@ -69,8 +69,9 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     Warns
     -----
     ScumbleWarning
-        If a name has letters that no font of this machine has. An SVG stores its texts as text
-        then, because another machine may have a font for them.
+        If a name has letters that no font of this machine has, and the format is PDF or PNG. An
+        SVG then stores texts instead of outlines, without a warning, because another machine may
+        have a font for them.
 
     Examples
     --------

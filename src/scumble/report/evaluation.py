@@ -31,14 +31,14 @@ ADVICE_METRIC_TITLES = {
 def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> list[Line]:
     """Return the metrics of a cross-validation or a test, with time and memory, as lines.
 
-    ``result`` is what ``scumble evaluate --json`` prints. A table for each label group follows the
-    table of all metrics.
+    ``result`` is what ``scumble evaluate --json`` prints; the additional key ``groups`` may list
+    label groups, each of which gets a table after that of all metrics.
     """
-    is_tested = result.get("test") is not None
+    has_test_set = result.get("test") is not None
     groups = result.get("groups", ())
     lines: list[Line] = [[Segment(_evaluation_title(result), "title")]]
     column_titles: tuple[str, ...] = ("mean", "sd", "pooled")
-    if is_tested:  # a test part has a single value without a standard deviation
+    if has_test_set:  # there is a single value without a standard deviation
         column_titles = ("value",)
     rows = []
     for name, metric in result["metrics"].items():

@@ -327,7 +327,7 @@ def render_labels(
 ) -> list[Line]:
     """Return the measures of labels as a table; minority labels are marked by a star.
 
-    ``rows`` are those of `scumble.report.concurrence.label_rows`; ``frequency`` tells whether there
+    ``rows`` are those of `scumble.report.concurrence.label_rows`; ``frequency`` says whether there
     is a column for the share of instances with the label.
     """
     formats = dict(LABEL_FORMATS)
@@ -347,8 +347,7 @@ def render_labels(
 def render_thresholds(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
     """Return the decision thresholds of labels as a table, followed by a sentence on all labels.
 
-    ``report`` holds the metric, a dict for each label, the mean of the expected metric, and the
-    number of labels that are never predicted.
+    ``report`` is the result of `ThresholdTable.to_dict`.
     """
     metric = report["metric"].upper()
     text_of_infinity = {"inf": "never", "-inf": "always"}

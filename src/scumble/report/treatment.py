@@ -58,7 +58,7 @@ def measure_change_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
 def step_titles(report: dict[str, Any]) -> list[str]:
     """Return the titles of the columns of a before/after table that follow "before"."""
     if "methods" in report:
-        return [f"after {_method_title(method)}" for method in report["methods"]]
+        return [f"after {_resampler_title(method)}" for method in report["methods"]]
     n_steps = len(report["steps"])
     if n_steps == 1:
         return ["after"]
@@ -140,12 +140,12 @@ def _prepare_treatment(treatment: dict[str, Any]) -> dict[str, Any]:
 
 def _treatment_title(report: dict[str, Any]) -> str:
     """Return the title of the resampler or the chain of a treatment."""
-    titles = " + ".join(_method_title(method) for method in report.get("methods", ()))
+    titles = " + ".join(_resampler_title(method) for method in report.get("methods", ()))
     return titles or report.get("method") or "REMEDIAL"
 
 
-def _method_title(method: dict[str, Any]) -> str:
-    """Return the title, or else the name, of a resampler."""
+def _resampler_title(method: dict[str, Any]) -> str:
+    """Return the title of a resampler, or its name if it has no title."""
     return str(method.get("title") or method["method"])
 
 
@@ -196,7 +196,11 @@ def _compare_with_original(row: dict[str, Any], before: dict[str, Any]) -> dict[
 def _change(
     before: float | None, after: float | None, less_is_better: bool | None
 ) -> dict[str, Any]:
-    """Return value, relative change and verdict of a measure; None for a value is undefined."""
+    """Return value, relative change and verdict of a measure, as `resampler_comparison` does.
+
+    A value that is None is undefined; then there is no relative change, and the verdict is
+    "changed" unless both values are None.
+    """
     if before is None or after is None:
         return {"value": after, "part": None, "verdict": SAME if before == after else CHANGED}
     if math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12):
@@ -210,9 +214,9 @@ def _change(
 
 
 def _verdict_sentence(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
-    """Return a sentence that names the methods that lower SCUMBLE and MeanIR most."""
-    lowest_scumble = _method_with_lowest(methods, "scumble")
-    lowest_mean_ir = _method_with_lowest(methods, "mean_ir")
+    """Return a sentence that names the resamplers that lower SCUMBLE and MeanIR most."""
+    lowest_scumble = _resampler_with_lowest(methods, "scumble")
+    lowest_mean_ir = _resampler_with_lowest(methods, "mean_ir")
     scumble_text = _decrease_text("SCUMBLE", before["scumble"], lowest_scumble, "scumble")
     mean_ir_text = _decrease_text("MeanIR", before["mean_ir"], lowest_mean_ir, "mean_ir")
     if lowest_scumble is None and lowest_mean_ir is None:
@@ -231,10 +235,10 @@ def _verdict_sentence(methods: list[dict[str, Any]], before: dict[str, Any]) -> 
     return f"{lowest_scumble['method']} lowers {scumble_text}, and {mean_ir_text}; {CAVEAT}."
 
 
-def _method_with_lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
-    """Return the method with the lowest value of a measure after resampling.
+def _resampler_with_lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+    """Return the resampler after which a measure is lowest.
 
-    Return None if no method lowers the measure. ``methods`` are those of `resampler_comparison`.
+    Return None if no resampler lowers the measure. ``methods`` are those of `resampler_comparison`.
     """
     better_methods = [
         method for method in methods if method["changes"].get(key, {}).get("verdict") == BETTER
@@ -243,7 +247,7 @@ def _method_with_lowest(methods: list[dict[str, Any]], key: str) -> dict[str, An
 
 
 def _decrease_text(title: str, before: float, method: dict[str, Any] | None, key: str) -> str:
-    """Return the decrease of a measure by a method as text, or "" if the method is None.
+    """Return the decrease of a measure by a resampler as text, or "" if ``method`` is None.
 
     ``title`` and ``key`` are those of the measure; ``before`` is its value for the original data.
     """

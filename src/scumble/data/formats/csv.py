@@ -189,11 +189,11 @@ class _Table:
         self.labels: BinaryLabelColumns | LabelListColumn
         if layout.label_list_column is None:
             self.labels = BinaryLabelColumns(
-                layout.label_columns, layout.label_names, input_name=source.where
+                layout.label_columns, layout.label_names, input_name=source.display_name
             )
         else:
             self.labels = LabelListColumn(
-                layout.label_list_column, options.label_separator, input_name=source.where
+                layout.label_list_column, options.label_separator, input_name=source.display_name
             )
         for cells in chain([first_cells], blocks_of_cells):
             self._add(cells)
@@ -235,7 +235,7 @@ class _Table:
             for position in positions
         ]
         text_names = {layout.feature_name(column) for column in layout.text_columns}
-        names_to_keep = {layout.feature_name(column) for column in layout.as_is_columns}
+        as_is_names = {layout.feature_name(column) for column in layout.as_is_columns}
         column_numbers: dict[str, int] = {}
         if layout.names is None:
             column_numbers = dict(zip(names, layout.feature_columns, strict=True))
@@ -243,8 +243,8 @@ class _Table:
             X,
             features,
             text_names=text_names,
-            names_to_keep=names_to_keep,
-            input_name=self.source.where,
+            as_is_names=as_is_names,
+            input_name=self.source.display_name,
             column_numbers=column_numbers,
         )
         Y, labels = self.labels.matrix()

@@ -61,7 +61,7 @@ def read_extreme(
     _check_n_rows(source, rows, size.n_rows)
     X = rows.feature_matrix(size.n_features, index_base=0)
     Y = label_indicator_matrix(
-        rows.label_indptr(), rows.labels, size.n_labels, input_name=source.where
+        rows.label_indptr(), rows.labels, size.n_labels, input_name=source.display_name
     )
     return MultilabelDataset(X, Y, features=rows.make_features(X), name=source.stem)
 

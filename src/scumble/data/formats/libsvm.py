@@ -164,7 +164,7 @@ def _make_label_matrix(
     are None. Otherwise Y has a column for each label that occurs, in `label_order`.
     """
     indptr = rows.label_indptr()
-    input_name = rows.source.where
+    input_name = rows.source.display_name
     if n_labels is not None:
         rows.check_n_columns(n_labels, "labels")
         Y = label_indicator_matrix(indptr, rows.labels, n_labels, input_name=input_name)

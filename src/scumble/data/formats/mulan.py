@@ -60,7 +60,7 @@ def read_mulan(
             raise MissingXmlError(
                 "no XML file beside it says which attributes are labels. "
                 f"{advice} the labels with labels=...",
-                path=source.where,
+                path=source.display_name,
             )
         return columns.labels_from_hierarchy(read_label_xml(xml_file))
 

@@ -129,10 +129,10 @@ class ParsedRows:
         integer = self.all_integers and not np.isnan(X.data).all()
         return [Feature(f"x{column}", integer=integer) for column in range(X.shape[1])]
 
-    def check_n_columns(self, n_columns: int, description: str) -> None:
+    def check_n_columns(self, n_columns: int, noun: str) -> None:
         """Raise ReadError for more columns than the size of the file explains.
 
-        The limit is ``max_columns``; if that is None, it depends on the size. ``description`` is
+        The limit is ``max_columns``; if that is None, it depends on the size. ``noun`` is
         "features" or "labels", for the message.
         """
         max_columns = self.max_columns
@@ -140,7 +140,7 @@ class ParsedRows:
             max_columns = max(ALWAYS_ALLOWED_COLUMNS, COLUMNS_PER_BYTE * self.n_bytes)
         if n_columns > min(MAX_COLUMNS, max_columns):
             raise self.source.error(
-                f"{n_columns} {description} in a file of {self.n_bytes} bytes would need much "
+                f"{n_columns} {noun} in a file of {self.n_bytes} bytes would need much "
                 "memory for their names. Is a number mistaken? If not, allow them with "
                 f"max_columns={n_columns}."
             )

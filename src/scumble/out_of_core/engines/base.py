@@ -43,7 +43,10 @@ class Column:
 
 
 def column_from_type(name: str, type_name: str) -> Column:
-    """Return a `Column`, given the name of its type in SQL, such as ``VARCHAR[]``."""
+    """Return a `Column`, given the name of its type in SQL, such as ``VARCHAR[]``.
+
+    Its kind is "other" for a type that cannot hold labels.
+    """
     lower_name = type_name.lower()
     is_list = lower_name.endswith("[]") or lower_name.startswith("array<")
     if is_list:

@@ -80,8 +80,8 @@ def read_arff(
     if parsed is None:
         parsed = _parse_file(source, resolve_labels, "latin-1", null_is_missing)
         warnings.warn(
-            f"{source.where}, line {line}: the file is not UTF-8 and was read as Latin-1. If names "
-            "look wrong, name the right encoding=...",
+            f"{source.display_name}, line {line}: the file is not UTF-8 and was read as Latin-1. "
+            "If names look wrong, name the right encoding=...",
             ScumbleWarning,
             stacklevel=4,
         )
