@@ -330,8 +330,13 @@ def run(
         The plan to run.
     store : Store, str or Path
         The store of results, or its file, which is created if it does not exist.
-    n_jobs, cluster, retry_failed : object
-        See `run_cells`.
+    n_jobs : int or None
+        Number of worker processes; negative numbers count from the number of cores. With 0, cells
+        are computed in this process, without limits of time and memory.
+    cluster : str or distributed.Client, optional
+        Address of a Dask scheduler; then ``n_jobs`` is not used.
+    retry_failed : bool
+        Whether cells that failed before are tried again.
     on_event : callable, optional
         Called with ``"plan"`` and a `RuntimeEstimate` before cells are computed, and then as
         described in `run_cells`.

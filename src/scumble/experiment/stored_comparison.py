@@ -56,10 +56,22 @@ def compare(
 
     Parameters
     ----------
-    data, classifiers, resamplers, folds, metrics, test, confidence : object
-        See `scumble.evaluate.compare`.
+    data : MultilabelDataset
+        The data.
+    classifiers : sequence of estimators or str, or mapping
+        The classifiers; a mapping names them.
+    resamplers : sequence of resamplers, str or None, or mapping
+        The resamplers; None or ``"none"`` leaves the training sets unchanged.
     store : Store, str or Path
         The store of results; its file is created if it does not exist.
+    folds : str, int, splitter, path or iterable of (train, test), default="2x5"
+        How to split, see `scumble.evaluate.compare`.
+    metrics : sequence of str
+        The metrics; the first decides verdicts and the best.
+    test : MultilabelDataset, optional
+        Fit on ``data`` and evaluate on this data set instead of folds.
+    confidence : float, default=0.95
+        Simultaneous confidence level of the intervals of all methods.
     random_state : int, default=0
         The seed. Results of one seed are not used for another.
     n_jobs : int, optional

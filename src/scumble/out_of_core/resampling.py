@@ -1,7 +1,7 @@
 """REMEDIAL, LP-ROS and LP-RUS out of core.
 
-In all functions, ``tables`` are the SQL tables of the input data, ``method`` is the resampler with
-its parameters, and ``output`` holds the options for the result.
+In all functions, ``tables`` are the SQL tables of the input data, ``resampler`` holds the parameters,
+and ``output`` the options for the result.
 """
 
 from scumble._core.errors import ParameterError, parameter_error
@@ -18,47 +18,49 @@ from scumble.resample.remedial import REMEDIAL, RemedialPass
 ABOVE_ALL_SCORES = 2.0
 
 
-def write_remedial(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: str) -> None:
-    """Write the result of REMEDIAL to a folder, and set the fitted attributes of ``method``.
+def write_remedial(
+    tables: LabelsetTables, resampler: REMEDIAL, output: Output, folder: str
+) -> None:
+    """Write the result of REMEDIAL to a folder, and set the fitted attributes of ``resampler``.
 
     Raise ParameterError for ``unseen="zero"``, which works in memory only.
     """
-    if method.unseen != "nan":
+    if resampler.unseen != "nan":
         raise ParameterError(
             "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use scumble.read."
         )
-    passes = compute_passes(tables, method)
+    passes = compute_passes(tables, resampler)
     sql = _remedial_sql(tables, output)
     tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
-    method.passes_ = passes
-    method.n_one_sided_ = sum(remedial_pass.n_one_sided for remedial_pass in passes)
-    method.n_added_ = sum(remedial_pass.n_added for remedial_pass in passes)
-    method.n_removed_ = 0
+    resampler.passes_ = passes
+    resampler.n_one_sided_ = sum(remedial_pass.n_one_sided for remedial_pass in passes)
+    resampler.n_added_ = sum(remedial_pass.n_added for remedial_pass in passes)
+    resampler.n_removed_ = 0
 
 
-def compute_passes(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPass, ...]:
+def compute_passes(tables: LabelsetTables, resampler: REMEDIAL) -> tuple[RemedialPass, ...]:
     """Return the counts of each pass of REMEDIAL, computed from the table of labelsets.
 
     Create the SQL tables ``splits`` and ``copies``, see `_create_splits`.
     """
     n_rows = tables.totals["n_instances"]
     tables.scored()
-    makes_copies = method.one_sided == "clone"  # copies without labels, of one-sided rows
+    makes_copies = resampler.one_sided == "clone"  # copies without labels, of one-sided rows
     lowest_threshold = ABOVE_ALL_SCORES
     passes = []
     counts_of_empty_copies = []
-    for number in range(1, method.passes + 1):
+    for number in range(1, resampler.passes + 1):
         title = f"REMEDIAL, pass {number}"
         total = tables.fetch_value(
             statements.PASS_TOTAL, title=title, lowest_threshold=lowest_threshold
         )
         mean = safe_divide(float(total), n_rows)
         threshold = mean + ABOVE_MEAN_TOLERANCE
-        limits = {"lowest_threshold": repr(lowest_threshold), "threshold": repr(threshold)}
-        counts = tables.fetch_row(statements.PASS_COUNTS, title=title, **limits)
+        thresholds = {"lowest_threshold": repr(lowest_threshold), "threshold": repr(threshold)}
+        counts = tables.fetch_row(statements.PASS_COUNTS, title=title, **thresholds)
         n_added = counts["n_above_mean"]
         if makes_copies:
-            counts_of_empty_copies.append(statements.ONE_SIDED_ABOVE.format_map(limits))
+            counts_of_empty_copies.append(statements.ONE_SIDED_ABOVE.format_map(thresholds))
         else:
             n_added -= counts["n_one_sided"]
         passes.append(
@@ -75,7 +77,7 @@ def compute_passes(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPa
         tables,
         lowest_threshold=repr(lowest_threshold),
         n_empty=" + ".join(counts_of_empty_copies) or "0",
-        n_passes=method.passes,
+        n_passes=resampler.passes,
     )
     return tuple(passes)
 
@@ -195,17 +197,17 @@ def _list_columns(layout: ColumnLayout, labels: str, clone_column: str | None) -
 
 
 def write_lp_random(
-    tables: LabelsetTables, method: LPROS | LPRUS, output: Output, folder: str
+    tables: LabelsetTables, resampler: LPROS | LPRUS, output: Output, folder: str
 ) -> None:
     """Write the result of LP-ROS or LP-RUS to a folder, and set ``n_added_`` and ``n_removed_``."""
-    n_selected = select_rows_to_resample(tables, method)
-    sql = _lp_sql(tables, method, output)
+    n_selected = select_rows_to_resample(tables, resampler)
+    sql = _lp_sql(tables, resampler, output)
     tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
-    method.n_added_ = n_selected if isinstance(method, LPROS) else 0
-    method.n_removed_ = n_selected if isinstance(method, LPRUS) else 0
+    resampler.n_added_ = n_selected if isinstance(resampler, LPROS) else 0
+    resampler.n_removed_ = n_selected if isinstance(resampler, LPRUS) else 0
 
 
-def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
+def select_rows_to_resample(tables: LabelsetTables, resampler: LPROS | LPRUS) -> int:
     """Select the rows to clone or to delete, and return their number.
 
     Create the SQL table ``clones`` for LP-ROS, or ``dropped`` for LP-RUS, with these rows. A bag is
@@ -214,7 +216,7 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     import pyarrow as pa
 
     layout = tables.layout
-    seed = _check_seed(tables, method)
+    seed = _check_seed(tables, resampler)
     tables.rows(store_as_table=True)
     tables.create(
         "hashed",
@@ -227,7 +229,7 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     totals = tables.fetch_row(statements.BAG_TOTALS, title="Counting labelsets")
     n_rows = totals["n_rows"]
     n_bags = totals["n_bags"]
-    is_rus = isinstance(method, LPRUS)
+    is_rus = isinstance(resampler, LPRUS)
     # Rows of bags above the mean size are dropped, rows of bags below it are cloned.
     if is_rus:
         sign = 1
@@ -245,7 +247,7 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     )
     sizes = arrow_column(bags, "size")
     capacity = sign * sizes - sign * n_rows // max(n_bags, 1)
-    budgets = distribute_budget(n_rows_from_percent(method.percent, n_rows), capacity)
+    budgets = distribute_budget(n_rows_from_percent(resampler.percent, n_rows), capacity)
     tables.load("shares", pa.table({"bag": bags["bag"], "size": sizes, "share": budgets}))
     tables.create(
         "ranked", statements.RANKED_INSTANCES, title="Drawing rows", ids_h=layout.ids("h.")
@@ -258,7 +260,7 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     return int(budgets.sum())
 
 
-def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> str:
+def _lp_sql(tables: LabelsetTables, resampler: LPROS | LPRUS, output: Output) -> str:
     """Return the SQL query for the rows of the result of LP-ROS or LP-RUS."""
     layout = tables.layout
     quote = layout.dialect.quote_identifier
@@ -270,7 +272,7 @@ def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> st
     if clone_column:
         clone_of_original = f", CAST(0 AS BIGINT) AS {quote(clone_column)}"
         clone_of_copy = f", CAST(d.clone AS BIGINT) AS {quote(clone_column)}"
-    if isinstance(method, LPRUS):
+    if isinstance(resampler, LPRUS):
         return tables.format_sql(
             statements.WITHOUT_DROPPED, columns=columns + clone_of_original, same_ids=same_ids
         )
@@ -283,17 +285,17 @@ def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> st
     )
 
 
-def _check_seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
-    """Return ``method.random_state`` as the seed of the hashes that replace random numbers.
+def _check_seed(tables: LabelsetTables, resampler: LPROS | LPRUS) -> int:
+    """Return ``resampler.random_state`` as the seed of the hashes that replace random numbers.
 
     Raise ParameterError if it is no int, or if no columns identify the instances.
     """
-    caller = type(method).__name__
+    caller = type(resampler).__name__
     if not tables.layout.instance_columns:
         raise ParameterError(
             f"{caller} on a scan draws rows by their names. Say scan(..., instance_column=...)."
         )
-    seed = method.random_state
+    seed = resampler.random_state
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise parameter_error("random_state", f"{caller} on a scan", "be an int", seed)
     return seed

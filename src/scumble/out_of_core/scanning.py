@@ -69,8 +69,13 @@ def scan(
         Format of the files; by default from their suffix.
     engine : {"duckdb", "spark"} or Engine
         The database that computes.
-    memory, spill_directory, threads : optional
-        Limits of DuckDB, see `DuckDBEngine`. (Those of Spark are set in its session.)
+    memory : str, optional
+        Memory limit of DuckDB, such as ``"2GB"``; by default 80 % of the machine's memory. (The
+        limits of Spark are set in its session.)
+    spill_directory : str, optional
+        Folder for what DuckDB spills to disk; by default that for temporary files.
+    threads : int, optional
+        Number of threads of DuckDB; by default all cores.
     spark : SparkSession or str, optional
         For Spark: a session, the address of a master (``spark://...``, ``local[2]``) or of a Spark
         Connect server (``sc://...``). By default the active session.
@@ -143,8 +148,14 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         The data.
     engine : Engine
         The database that reads the data.
-    labels, label_column, instance_column, separator
-        See `scan`.
+    labels : sequence, optional
+        All labels in the order of the results; by default those that occur, sorted.
+    label_column : str, optional
+        The column with labels; by default the only column of lists, or ``label``.
+    instance_column : str or sequence of str, optional
+        The columns that identify an instance.
+    separator : str, optional
+        The label separator, if labels are texts.
 
     Examples
     --------
@@ -218,28 +229,28 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         with add_path_to_read_error(self.files):
             return summarize_tables(self._tables, self.name)
 
-    def __scumble_resample__(self, method: BaseResampler, out: Any) -> OutOfCoreDataset:
-        """Resample the data by the parameters of ``method``; return a scan of the written result.
+    def __scumble_resample__(self, resampler: BaseResampler, out: Any) -> OutOfCoreDataset:
+        """Resample the data with a resampler; return a scan of the written result.
 
-        ``method.resample(scan, out)`` calls this method. It sets the fitted attributes of
-        ``method``. ``out`` is the folder, or an `Output`. Raise ScumbleError for other methods than
-        REMEDIAL, LPROS and LPRUS.
+        ``resampler.resample(scan, out)`` calls this method, which sets the fitted attributes of
+        ``resampler``. ``out`` is the folder, or an `Output`. Raise ScumbleError for other
+        resamplers than REMEDIAL, LPROS and LPRUS.
         """
         from scumble.out_of_core.resampling import write_lp_random, write_remedial
         from scumble.resample import LPROS, LPRUS, REMEDIAL
 
-        output = validate_output(out, caller=type(method).__name__)
-        if not isinstance(method, REMEDIAL | LPROS | LPRUS):
+        output = validate_output(out, caller=type(resampler).__name__)
+        if not isinstance(resampler, REMEDIAL | LPROS | LPRUS):
             raise ScumbleError(
-                f"{type(method).__name__} works in memory only. On a scan there are REMEDIAL, "
+                f"{type(resampler).__name__} works in memory only. On a scan there are REMEDIAL, "
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
         with add_path_to_read_error(self.files), atomic_folder(output) as folder:
-            if isinstance(method, REMEDIAL):
-                write_remedial(self._tables, method, output, folder)
+            if isinstance(resampler, REMEDIAL):
+                write_remedial(self._tables, resampler, output, folder)
             else:
-                write_lp_random(self._tables, method, output, folder)
+                write_lp_random(self._tables, resampler, output, folder)
         return self._open_result(output)
 
     def _check_partitions(self, output: Output) -> None:

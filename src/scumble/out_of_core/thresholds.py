@@ -70,8 +70,14 @@ def label_thresholds(
     labels : str, Path, sequence of them, or OutOfCoreDataset
         The true labels of these instances: files with one label per row or with lists, as `scan`
         reads them; or a scan, which may have other column names.
-    rule, metric, strength, threshold : object
-        See `scumble.learn.label_thresholds`.
+    rule : {"shrunken", "capped", "rate", "fixed"}
+        How to choose, see `scumble.learn.label_thresholds`; ``"plain"`` is not available here.
+    metric : {"f1", "f2", "f0.5"}
+        The metric to maximize.
+    strength : float
+        The number of positives that the mean of all labels counts as, in rule ``"shrunken"``.
+    threshold : float
+        The threshold of rule ``"fixed"``.
     n_instances : int, optional
         Number of instances; by default the number of those in either table.
     label_column, instance_column : str, optional

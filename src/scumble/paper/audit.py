@@ -31,7 +31,7 @@ ALPHA = 0.05
 #: Half a unit of the sixth decimal, with which p-values are printed, and 2 % more for rounding.
 TOLERANCE = 0.51e-6
 #: Section of the findings on displaced rows.
-PART = "Displaced rows"
+DISPLACED_ROWS = "Displaced rows"
 
 
 def audit() -> list[Finding]:
@@ -379,9 +379,13 @@ def _two_sided_p_values(positive: FloatArray, *, rank_sum: Any, square_sum: Any)
 
 
 def _sample_size_note(printed: float, n_pairs: int) -> str:
-    """Return the number of pairs with which the printed p-value is possible, if not with these."""
+    """Return a note on the numbers of pairs with which the printed p-value is possible.
+
+    It is "" if that is possible with the ``n_pairs`` printed pairs.
+    """
 
     def is_possible(n: int) -> bool:
+        """Return whether some ranking of ``n`` pairs without ties gives the printed p-value."""
         rank_sum = n * (n + 1) // 2  # if all pairs differ
         p_values = _two_sided_p_values(
             np.arange(rank_sum + 1.0), rank_sum=rank_sum, square_sum=rank_sum * (2 * n + 1) / 3
@@ -414,7 +418,7 @@ class Rotation:
 def find_undersampling_row_order() -> dict[str, str]:
     """Return the order of LP-RUS' results that fits the published correlations best.
 
-    A dict from a data set to the data set in whose row its value is printed.
+    It is a dict from each data set to the one in whose row its value is printed.
     """
     # All 720 orders are tried on MaxIR and MeanIR together.
     names = published.PHASE_1_DATASETS
@@ -422,6 +426,7 @@ def find_undersampling_row_order() -> dict[str, str]:
     printed_coefficients = _printed_coefficients()
 
     def misfit(order: dict[str, str]) -> float:
+        """Return the sum of the absolute differences from the printed correlations."""
         total = 0.0
         for measure, printed in printed_coefficients.items():
             scumble, changes = scumble_and_change(_reorder_undersampling(measure, order))
@@ -444,7 +449,7 @@ def find_row_rotation(classifier: str) -> Rotation | None:
         if len(rows) <= 2:
             continue
         for shift in (-1, 1):
-            repaired = _misfit(classifier, _sources(rows, shift))
+            repaired = _misfit(classifier, _source_rows(rows, shift))
             candidates.append(
                 Rotation(
                     classifier=classifier, rows=rows, shift=shift, misfit=misfit, repaired=repaired
@@ -458,12 +463,12 @@ def restore_displaced_value(pair: BeforeAfterPair) -> BeforeAfterPair:
     """Return a pair with the value after treatment that belongs to it, if its row is displaced."""
     if pair.table == 2:
         pairs = imbalance_pairs(pair.method, pair.measure)
-        sources = find_undersampling_row_order() if pair.method == "LP-RUS" else {}
+        source_rows = find_undersampling_row_order() if pair.method == "LP-RUS" else {}
     else:
         pairs = result_pairs(pair.method, pair.measure)
         rotation = find_row_rotation(pair.method)
-        sources = {} if rotation is None else _sources(rotation.rows, rotation.shift)
-    source = sources.get(pair.dataset, pair.dataset)
+        source_rows = {} if rotation is None else _source_rows(rotation.rows, rotation.shift)
+    source = source_rows.get(pair.dataset, pair.dataset)
     return pair._replace(after=next(row.after for row in pairs if row.dataset == source))
 
 
@@ -497,7 +502,7 @@ def _check_undersampling_claims() -> Iterator[Finding]:
         scumble, changes = scumble_and_change(_reorder_undersampling(measure, order))
         coefficient = pearson(scumble, changes).coefficient
         yield Finding(
-            part=PART,
+            part=DISPLACED_ROWS,
             item=f"LP-RUS {measure} r, {moved}",
             published=f"{printed:.4f}",
             scumble_value=f"{coefficient:.4f}",
@@ -510,7 +515,7 @@ def _check_undersampling_claims() -> Iterator[Finding]:
         ]
         percent = mean_change(pairs, claim.datasets)
         yield Finding(
-            part=PART,
+            part=DISPLACED_ROWS,
             item=f"{claim.measure} falls by, {claim.condition}, same repair",
             published=f"{claim.percent} %",
             scumble_value=f"{percent:.1f} %",
@@ -520,13 +525,13 @@ def _check_undersampling_claims() -> Iterator[Finding]:
 
 def _check_rotation(rotation: Rotation) -> Iterator[Finding]:
     """Yield findings on the significance of each metric with the rotation undone."""
-    sources = _sources(rotation.rows, rotation.shift)
+    source_rows = _source_rows(rotation.rows, rotation.shift)
     for metric in published.METRICS:
         printed = result_pairs(rotation.classifier, metric)
-        corrected = _take_after(printed, sources)
+        corrected = _take_after(printed, source_rows)
         is_same = (p_value(printed) < ALPHA) == (p_value(corrected) < ALPHA)
         yield Finding(
-            part=PART,
+            part=DISPLACED_ROWS,
             item=(
                 f"{rotation.classifier} {metric}, {rotation.rows[0]} to {rotation.rows[-1]} one "
                 "row up"
@@ -548,22 +553,32 @@ def _reorder_undersampling(measure: str, order: dict[str, str]) -> list[BeforeAf
     return _take_after(imbalance_pairs("LP-RUS", measure), order)
 
 
-def _take_after(pairs: Sequence[BeforeAfterPair], sources: dict[str, str]) -> list[BeforeAfterPair]:
+def _take_after(
+    pairs: Sequence[BeforeAfterPair], source_rows: dict[str, str]
+) -> list[BeforeAfterPair]:
     """Return the pairs, each with the value after treatment that is printed in its source row."""
     after = {pair.dataset: pair.after for pair in pairs}
-    return [pair._replace(after=after[sources.get(pair.dataset, pair.dataset)]) for pair in pairs]
+    return [
+        pair._replace(after=after[source_rows.get(pair.dataset, pair.dataset)]) for pair in pairs
+    ]
 
 
-def _sources(rows: Sequence[str], shift: int) -> dict[str, str]:
-    """Return for every data set of shifted rows the one in whose row its value is printed."""
+def _source_rows(rows: Sequence[str], shift: int) -> dict[str, str]:
+    """Return for every data set of shifted rows the one in whose row its value is printed.
+
+    ``shift`` is that of `Rotation`.
+    """
     return {name: rows[(index - shift) % len(rows)] for index, name in enumerate(rows)}
 
 
-def _misfit(classifier: str, sources: dict[str, str]) -> float:
-    """Return the mean absolute logarithm of after / before over all metrics."""
+def _misfit(classifier: str, source_rows: dict[str, str]) -> float:
+    """Return the mean absolute logarithm of after / before over all metrics.
+
+    ``source_rows`` names, for each displaced data set, the one in whose row its value is printed.
+    """
     pairs: list[BeforeAfterPair] = []
     for metric in published.METRICS:
-        pairs += _take_after(result_pairs(classifier, metric), sources)
+        pairs += _take_after(result_pairs(classifier, metric), source_rows)
     return fmean(abs(math.log(pair.after / pair.before)) for pair in pairs)
 
 

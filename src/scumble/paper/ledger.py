@@ -171,7 +171,10 @@ def _format_number(value: float | None) -> str:
 
 
 def compare_characteristics() -> Iterator[ReproductionResult]:
-    """Yield the results for Table 1, measured on the data sets."""
+    """Yield the results for Table 1, measured on the data sets of this machine.
+
+    Mediamill is not computable, because only a part of its instances is available.
+    """
     from scumble.measures import characterize
 
     attributes = {
@@ -520,7 +523,11 @@ def _result_reason(pair: BeforeAfterPair, printed: PrintedNumber, name: str) -> 
 
 
 def significances(means: FoldMeans, rule: Rule = "fits") -> Iterator[ReproductionResult]:
-    """Yield the results for Table 10: Wilcoxon's test over the data sets that were run."""
+    """Yield the results for Table 10: Wilcoxon's test over the data sets that were run.
+
+    P-values are not compared as numbers, because fewer data sets may have been run. The verdict is
+    "same direction" if both are below `ALPHA` or neither is, else "not reproduced".
+    """
     names = resolve_metric_names(means, rule)
     for row in published.significances():
         item = f"{row.classifier} {row.metric}"

@@ -33,11 +33,12 @@ def plot_before_after(
     Parameters
     ----------
     before, after : Summary, MultilabelDataset, or labels
-        The data, with the same labels.
+        The data, with equally many labels. The names are those of ``before``.
     measure : {"scumble", "irlbl", "count"}
         The measure of labels that is compared.
     n_labels : int
-        Largest number of labels; those with the largest values before are drawn.
+        Largest number of labels; those with the largest values before are drawn. Labels without a
+        value before are left out.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional

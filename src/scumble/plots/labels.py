@@ -102,8 +102,9 @@ def plot_labelsets(
 
     Parameters
     ----------
-    data : MultilabelDataset, or labels
-        The data set, or labels alone.
+    data : Summary, MultilabelDataset, or labels
+        The data set, its measures, or labels alone. The measures do not hold the labels of
+        labelsets; a labelset is then called by the index of its first row.
     n_labelsets : int
         Largest number of bars.
     ax : matplotlib Axes, optional

@@ -70,10 +70,31 @@ def read_csv(
     ----------
     source : InputFile
         The file.
-    labels, label_column, label_separator, weight_column, ignore, text, category, keep
-        What the columns are, see `scumble.data.formats.base.TableOptions`.
-    delimiter, header, decimal, encoding
-        How the file is written, see `scumble.data.formats.delimited.layout.CsvOptions`.
+    labels : sequence, int, str or Path, optional
+        Columns that are labels, see `scumble.read`.
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        The text between the labels of ``label_column``, if its cells are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of free text, which a classifier gets as one number per word.
+    category : str, int or a sequence of them, optional
+        Columns whose values are categories, although they look like numbers, dates or identifiers.
+    keep : str, int, a sequence of them, or True, optional
+        Columns that are read as they are, without inference; True stands for all columns.
+    delimiter : str, optional
+        The character between values; by default comma, semicolon, tab or bar, found from the file.
+    header : bool, optional
+        Whether the first row holds names; by default found from the file, see Notes.
+    decimal : str, optional
+        The decimal mark, ``"."`` or ``","``; by default found from the file, see Notes.
+    encoding : str, optional
+        Encoding of the text, such as ``"cp1252"``; by default UTF-8, or UTF-16 with a byte order
+        mark.
 
     Returns
     -------

@@ -411,7 +411,8 @@ def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
         A metric, such as ``"macro_f1"``. A sequence makes a scorer that returns several metrics
         of one prediction.
     **options : object
-        ``undefined`` and ``ties``, see `evaluate`.
+        ``undefined`` (how 0/0 counts), ``ties`` (how equal scores are ranked) and ``n_jobs``
+        (number of threads), as in `evaluate`.
 
     Returns
     -------

@@ -313,8 +313,10 @@ def cross_validate(
         `FixedFolds`.
     test : MultilabelDataset, optional
         Fit on ``data`` and evaluate on this data set, instead of folds: there is one fold then.
-    undefined, ties : object
-        See `evaluate`.
+    undefined : {"mulan", "ignore"} or number
+        How 0/0 counts, such as the precision of a label that is never predicted; see `evaluate`.
+    ties : {"mulan", "average", "worst"}
+        How equal scores are ranked, see `evaluate`.
     groups : sequence of str, or mapping of str to labels, optional
         Groups of labels with metrics of their own, computed from each training part before
         resampling; see `label_groups`. By default all that have a rule; None for none.

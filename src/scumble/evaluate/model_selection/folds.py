@@ -95,8 +95,13 @@ def run_fold(
         Applied in order; their seeds must be set.
     random_state : int, optional
         Seed of the classifier where its ``random_state`` is None.
-    groups, undefined, ties : object
-        See `evaluate`. Groups are those of the training part before resampling.
+    groups : sequence of str, or mapping of str to labels
+        Label groups with separate metrics, defined by the training set before resampling; see
+        `label_groups`. None for none.
+    undefined : {"mulan", "ignore"} or number
+        How 0/0 counts, such as the precision of a label that is never predicted; see `evaluate`.
+    ties : {"mulan", "average", "worst"}
+        How equal scores are ranked, see `evaluate`.
 
     Returns
     -------
