@@ -83,8 +83,13 @@ class ParameterConstraint:
 
         Its keys are ``kind``, ``choices``, ``minimum``, ``maximum`` and ``required``.
         """
-        limits = {name: getattr(self, name) for name in ("minimum", "maximum", "required")}
-        return {"kind": self.kind, "choices": list(self.choices), **limits}
+        return {
+            "kind": self.kind,
+            "choices": list(self.choices),
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "required": self.required,
+        }
 
     def hide_in_forms(self) -> Self:
         """Set `kind` to "hidden", so that forms omit the parameter; return this constraint."""
@@ -141,7 +146,7 @@ class Real(ParameterConstraint):
         Choice("both", "left", "right", "neither").check(closed, name="closed", caller="Real")
         self.minimum = minimum if math.isfinite(minimum) else None
         self.maximum = maximum if math.isfinite(maximum) else None
-        self._limits = minimum, maximum
+        self._interval = minimum, maximum
         includes_minimum = closed in ("both", "left") and math.isfinite(minimum)
         includes_maximum = closed in ("both", "right") and math.isfinite(maximum)
         self._excluded = {-math.inf, math.inf}
@@ -156,7 +161,7 @@ class Real(ParameterConstraint):
     def is_satisfied_by(self, value: Any) -> bool:
         """Return whether the value is a finite number in the interval."""
         is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        minimum, maximum = self._limits
+        minimum, maximum = self._interval
         return is_number and minimum <= value <= maximum and value not in self._excluded
 
 

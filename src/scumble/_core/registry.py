@@ -103,17 +103,17 @@ def registered_objects(kind: str) -> Mapping[str, Any]:
 
 
 def find_object(kind: str, name: str) -> Any:
-    """Return the object of a name, in any case; raise ParameterError if there is none.
+    """Return the object with a name; raise ParameterError if there is none.
 
-    Plug-ins are imported first if the name is unknown.
+    Upper and lower case do not matter. Plug-ins are imported first if the name is unknown.
     """
     return find_entry(kind, name).obj
 
 
 def find_entry(kind: str, name: str) -> CatalogueEntry:
-    """Return the entry of a name, in any case; raise ParameterError if there is none.
+    """Return the entry with a name; raise ParameterError if there is none.
 
-    Plug-ins are imported first if the name is unknown.
+    Upper and lower case do not matter. Plug-ins are imported first if the name is unknown.
     """
     if not isinstance(name, str):
         raise ParameterTypeError(f"The name of a {kind} must be a text. Got {name!r} instead.")

@@ -553,14 +553,14 @@ class _RunMonitor(AbstractContextManager["_RunMonitor"]):
         from rich.live import Live
 
         self._live = Live(
-            get_renderable=self._table,
+            get_renderable=self._live_table,
             console=Console(stderr=True),
             refresh_per_second=2,
             transient=True,
         )
         self._live.start()
 
-    def _table(self) -> Any:
+    def _live_table(self) -> Any:
         """Return the table of the cells that are being computed."""
         from rich.table import Table
         from rich.text import Text

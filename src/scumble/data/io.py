@@ -49,7 +49,8 @@ def read(
     **options : object
         Further options of the reader of the format. In any format ``ignore`` names columns to leave
         out and ``text`` columns of free text, which a classifier gets as one number per word (see
-        `scumble.learn.TextColumns`).
+        `scumble.learn.TextColumns`). ``keep`` has no effect in formats that declare their columns:
+        nothing is inferred there.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """REMEDIAL, LP-ROS and LP-RUS out of core.
 
-In all functions, ``tables`` are the SQL tables of the input data, ``resampler`` holds the parameters,
-and ``output`` the options for the result.
+In all functions, ``tables`` are the SQL tables of the input data, ``resampler`` holds the
+parameters, and ``output`` the options for the result.
 """
 
 from scumble._core.errors import ParameterError, parameter_error

@@ -95,11 +95,12 @@ def _parse_header(source: InputFile, line: bytes) -> _Size:
 
 def _drop_blank_lines_at_end(rows: ParsedRows, n_rows: int) -> None:
     """Remove empty rows at the end of ``rows``, in place, while it has more than ``n_rows``."""
-    nonempty_rows = np.flatnonzero(rows.counts.any(axis=1))
+    nonempty_rows = np.flatnonzero(rows.label_counts + rows.pair_counts)
     end = n_rows
     if len(nonempty_rows):
         end = max(n_rows, int(nonempty_rows[-1]) + 1)
-    rows.counts = rows.counts[:end]
+    rows.label_counts = rows.label_counts[:end]
+    rows.pair_counts = rows.pair_counts[:end]
     rows.lines = rows.lines[:end]
 
 

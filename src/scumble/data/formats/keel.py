@@ -39,7 +39,11 @@ def sniff(source: InputFile, head: bytes) -> float:
 def read_keel(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    """Read a KEEL data set; ``labels`` and ``encoding`` are options of `scumble.read`."""
+    """Read a KEEL data set.
+
+    ``labels`` selects the columns that are labels, see `scumble.read`; by default
+    ``@inputs`` and ``@outputs`` determine them. ``encoding`` is that of the file; by default UTF-8, or Latin-1 with a warning.
+    """
 
     def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
         """Return the columns in @outputs, else all that are not in @inputs, else the last one."""

@@ -39,7 +39,11 @@ def sniff(source: InputFile, head: bytes) -> float:
 def read_mulan(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    """Read a MULAN data set; ``labels`` and ``encoding`` are options of `scumble.read`."""
+    """Read a MULAN data set.
+
+    ``labels`` selects the columns that are labels, see `scumble.read`; by default
+    the XML file names them. ``encoding`` is that of the file; by default UTF-8, or Latin-1 with a warning.
+    """
     # Rows are read as WEKA reads them. Where the format is ambiguous:
     #
     # - an attribute omitted from a sparse row has the value 0, its first nominal value, or the

@@ -139,8 +139,16 @@ class Rows:
 
     Attributes
     ----------
-    values, indices, present, row_ends, events : arrays
-        The buffers, see `Parser.parse`.
+    values : array of float
+        Buffer for the values of features, row by row.
+    indices : array of int or None
+        Buffer for the column of each value; None if rows of the file are dense.
+    present : array of int
+        Buffer for the labels that are present, row by row.
+    row_ends : array of ``kernel.ROW_ENDS``
+        Buffer for the ends of each row in ``values`` and in ``present``.
+    events : array of ``kernel.EVENT``
+        Buffer for deferred values, and for a fault.
     n_rows : int
         Number of rows copied so far.
     weighted : list of tuple
