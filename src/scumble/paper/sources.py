@@ -1,4 +1,8 @@
-"""The paper's data sets on this machine, and its experiments as plans."""
+"""The paper's data sets on this machine, and its experiments as plans.
+
+The experiments of the paper are called *phases*: `PHASES` lists them. A plan is an experiment to
+run: data sets, resamplers, classifiers, metrics, folds and seeds.
+"""
 
 import tomllib
 import warnings
@@ -9,7 +13,8 @@ from scumble.data import MultilabelDataset
 from scumble.data.public import repository
 from scumble.experiment.plan import Plan, plan_from_dict
 
-#: Data sets that replace those of the paper, with the difference.
+#: Data sets of the paper that are not available, with the name of the data set that replaces each
+#: of them and its difference.
 SUBSTITUTES = {
     "mediamill": ("mediamill_reduced", "2,000 of its 43,907 instances"),
     "tmc2007": ("tmc2007-500", "the same labels with 500 features"),
@@ -37,7 +42,10 @@ def load(name: str) -> MultilabelDataset | None:
 
 
 def substitute_note(name: str, data: MultilabelDataset) -> str:
-    """Return the name and the difference of a data set that replaces one of the paper, or ""."""
+    """Return a note that ``data`` replaces the paper's data set ``name``, and how they differ.
+
+    The note is "" if ``data`` is the data set of the paper.
+    """
     substitute, difference = SUBSTITUTES.get(name, ("", ""))
     if data.name == substitute:
         return f"{substitute}: {difference}"
