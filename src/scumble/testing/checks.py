@@ -1,5 +1,8 @@
 """Checks that every resampler has to pass.
 
+A check is a function that takes a resampler and raises an AssertionError if it does not behave as
+it should. It works on clones, so that the resampler itself is not fitted.
+
 Use them in your own test suite::
 
     @pytest.mark.parametrize("check", resampler_checks(), ids=lambda check: check.__name__)
@@ -27,11 +30,15 @@ Check = Callable[[Any], None]
 def make_multilabel_example(
     n_samples: int = 40, n_labels: int = 5, seed: int = 0
 ) -> tuple[Array, Array]:
-    """Return features and labels of a small imbalanced problem, with awkward rows."""
+    """Return X and Y of a small data set with imbalanced labels.
+
+    X has three numeric columns; Y is an array of 0 and 1 whose labels are ever rarer. The first row
+    has all labels and the last one none.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, 3)).round(3)
-    share = 0.8 / 2.0 ** np.arange(n_labels)
-    Y = (rng.random((n_samples, n_labels)) < share).astype(int)
+    frequencies = 0.8 / 2.0 ** np.arange(n_labels)
+    Y = (rng.random((n_samples, n_labels)) < frequencies).astype(int)
     Y[0] = 1  # an instance with all labels, so that no label is unseen
     Y[-1] = 0  # an instance without labels
     return X, Y
@@ -78,7 +85,7 @@ def resampler_checks() -> list[Check]:
 
 
 def _clone_with_seed(resampler: Any, seed: int = 3) -> Any:
-    """Return an unused copy of the resampler with a seed, if it takes one."""
+    """Return an unfitted clone of a resampler; ``random_state`` is set if it is a parameter."""
     copy = clone(resampler)
     if "random_state" in copy.get_params():
         copy.set_params(random_state=seed)
@@ -86,7 +93,7 @@ def _clone_with_seed(resampler: Any, seed: int = 3) -> Any:
 
 
 def _to_dense(data: Any) -> Array:
-    """Return an array, sparse matrix or frame as dense array."""
+    """Return an array, sparse matrix or data frame as a dense array."""
     if sparse.issparse(data):
         return data.toarray()
     if hasattr(data, "to_numpy"):
@@ -95,19 +102,19 @@ def _to_dense(data: Any) -> Array:
 
 
 def _assert_equal(actual: Sequence[Any], expected: Sequence[Any]) -> None:
-    """Check that features and labels have equal values, in whatever container."""
+    """Assert that two results, (X, Y) each, have equal values; containers may differ."""
     for actual_part, expected_part in zip(actual, expected, strict=True):
         np.testing.assert_array_equal(_to_dense(actual_part), _to_dense(expected_part))
 
 
 def _assert_close(actual: Sequence[Any], expected: Sequence[Any]) -> None:
-    """Check that features are equal up to rounding, and labels exactly."""
+    """Assert that two results, (X, Y) each, have equal X up to rounding errors and equal Y."""
     np.testing.assert_allclose(_to_dense(actual[0]), expected[0], atol=1e-9)
     _assert_equal(actual[1:], expected[1:])
 
 
 def _error_of(resampler: Any, X: Any, Y: Any) -> ScumbleError | None:
-    """Return the error that a resampler raises for data; None if it accepts them."""
+    """Return the ScumbleError that a resampler raises for X and Y; None if it accepts them."""
     try:
         resampler.fit_resample(X, Y)
     except ScumbleError as error:
@@ -120,15 +127,15 @@ def check_sample_indices(resampler: Any) -> None:
     X, Y = make_multilabel_example()
     sampler = _clone_with_seed(resampler)
     X_new, Y_new = sampler.fit_resample(X, Y)
-    rows = sampler.sample_indices_
-    assert X_new.shape[0] == Y_new.shape[0] == len(rows)
+    indices = sampler.sample_indices_
+    assert X_new.shape[0] == Y_new.shape[0] == len(indices)
     assert X_new.shape[1] == X.shape[1]
     assert Y_new.shape[1] == Y.shape[1]
-    assert rows.min() >= 0
-    assert rows.max() < len(X)
-    assert len(rows) == len(X) + sampler.n_added_ - sampler.n_removed_
-    assert len(X) - len(set(rows.tolist())) == sampler.n_removed_
-    assert sampler.summary()["after"]["n_instances"] == len(rows)
+    assert indices.min() >= 0
+    assert indices.max() < len(X)
+    assert len(indices) == len(X) + sampler.n_added_ - sampler.n_removed_
+    assert len(X) - len(set(indices.tolist())) == sampler.n_removed_
+    assert sampler.summary()["after"]["n_instances"] == len(indices)
 
 
 def check_containers_are_preserved(resampler: Any) -> None:
@@ -195,9 +202,9 @@ def check_same_seed_gives_same_result(resampler: Any) -> None:
     """Check that the same seed gives the same rows, from the same object and from a clone."""
     X, Y = make_multilabel_example()
     sampler = _clone_with_seed(resampler)
-    first = sampler.fit_resample(X, Y)
-    for again in (sampler, _clone_with_seed(resampler)):
-        _assert_equal(again.fit_resample(X, Y), first)
+    expected = sampler.fit_resample(X, Y)
+    for item in (sampler, _clone_with_seed(resampler)):
+        _assert_equal(item.fit_resample(X, Y), expected)
 
 
 def check_n_jobs_does_not_change_the_result(resampler: Any) -> None:
@@ -274,10 +281,10 @@ def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
         assert "fill" in message, f"the error does not say how to fill missing values: {message}"
         return
     X_new, Y_new = sampler.fit_resample(X, Y)
-    rows = sampler.sample_indices_
-    n_input = len(X) - sampler.n_removed_
-    np.testing.assert_array_equal(X_new[:n_input], X[rows[:n_input]])
-    is_newly_missing = np.isnan(X_new) & ~np.isnan(X[rows])
+    indices = sampler.sample_indices_
+    n_kept = len(X) - sampler.n_removed_
+    np.testing.assert_array_equal(X_new[:n_kept], X[indices[:n_kept]])
+    is_newly_missing = np.isnan(X_new) & ~np.isnan(X[indices])
     assert not is_newly_missing.any(), "a value is missing that its source row has"
     _assert_close(_clone_with_seed(resampler).fit_resample(sparse.csr_array(X), Y), (X_new, Y_new))
 
@@ -320,10 +327,10 @@ def check_imblearn_pipeline(resampler: Any) -> None:
     model = Pipeline([("resample", _clone_with_seed(resampler)), ("learn", tree)]).fit(X, Y)
     assert model.predict(X).shape == Y.shape
     X_new, Y_new = _clone_with_seed(resampler).fit_resample(X, Y)
-    direct = clone(tree).fit(X_new, Y_new)
-    np.testing.assert_array_equal(model.predict(X), direct.predict(X))
+    expected = clone(tree).fit(X_new, Y_new)
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
 def _frame_libraries(*names: str) -> list[Any]:
-    """Return the modules of these data frame libraries that are installed."""
+    """Return the imported modules of those data frame libraries that are installed."""
     return [import_module(name) for name in names if find_spec(name) is not None]
