@@ -102,6 +102,7 @@ class Advice(TableReprMixin):
     interrupted: bool = False
 
     def __getitem__(self, name: str) -> CandidateResult:
+        """Return the result of the candidate with a name; a ParameterError if it has none."""
         for result in self.results:
             if result.candidate.name == name:
                 return result
@@ -118,12 +119,12 @@ class Advice(TableReprMixin):
 
     @property
     def expected(self) -> dict[str, MetricEstimate]:
-        """Estimates of all metrics on new rows, for the recommended method."""
+        """Estimates of all metrics on new rows for the recommended method, by metric."""
         return self[self.selected].expected
 
     @property
     def nothing_to_learn(self) -> bool:
-        """Whether no label is ranked better than chance."""
+        """Whether no method ranks any label better than chance."""
         return not self.learnable.any()
 
     @property
@@ -167,10 +168,11 @@ class Advice(TableReprMixin):
         return advice_to_dict(self)
 
     def __str__(self) -> str:
+        """Return the sentences of the advice and the suggested code as one text."""
         return format_advice(self)
 
     def _repr_title(self) -> str:
-        """Return the recommended method and its expected macro F1 as one line."""
+        """Return a line with the data set, the recommended method and its expected macro F1."""
         macro_f1 = format_cell(self.expected["macro_f1"].value)
         return (
             f"Advice for {self.data.name!r}: {self.selected}, macro F1 {macro_f1}; "

@@ -148,12 +148,18 @@ def best_resampler_in_advice(advice: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def shell_line(advice: Advice) -> str:
-    """Return the command that trains the recommended method; DATA and MODEL stand for files."""
+    """Return the shell command that trains the recommended method.
+
+    The words DATA and MODEL in it stand for the user's files.
+    """
     return advice[advice.selected].candidate.shell or "scumble advise DATA --train MODEL"
 
 
 def python_lines(advice: Advice) -> list[str]:
-    """Return the code that trains the recommended method; "DATA" stands for a file."""
+    """Return the lines of Python code that train the recommended method.
+
+    "DATA" in them stands for the user's file.
+    """
     expression = advice[advice.selected].candidate.python
     words = set(re.findall(r"\w+", expression))
     lines = ["import scumble"]
@@ -180,7 +186,7 @@ def fill_python(line: str, call: str) -> str:
 
 
 def _problem_sentences(advice: Advice) -> Iterator[str]:
-    """Yield the sentences below "What is wrong"."""
+    """Yield the sentences below "What is wrong": problems of labels, rows and columns."""
     n_rare = int(advice.diagnosis.is_rare.sum())
     verb = "is" if n_rare == 1 else "are"
     yield (

@@ -106,14 +106,17 @@ class Candidate:
         )
 
     def make_classifier(self, n_jobs: int | None) -> Any:
-        """Return the classifier, not fitted, with ``n_jobs`` if it has this parameter."""
+        """Return the unfitted classifier; ``n_jobs`` is set if it is one of its parameters."""
         classifier = self.classifier_factory()
         if "n_jobs" in classifier.get_params(deep=False):
             classifier.set_params(n_jobs=n_jobs)
         return classifier
 
     def make_resamplers(self, random_state: int) -> list[Any]:
-        """Return the resamplers, with their seeds; an empty list if there are none."""
+        """Return the unfitted resamplers with their seeds, in the order in which they are applied.
+
+        The list is empty if the candidate does not resample.
+        """
         if not self.resampler:
             return []
         return [set_random_states(step, random_state) for step in make_chain(self.resampler)]
@@ -232,6 +235,7 @@ class OutOfTimeError(Exception):
     """Raised if work would exceed the time budget; ``seconds`` is its estimated duration."""
 
     def __init__(self, seconds: float) -> None:
+        """Make the message: the duration, or that the time is up if it is below a second."""
         if seconds >= 1:
             super().__init__(f"it would take about {seconds:,.0f} s")
         else:
@@ -242,6 +246,7 @@ class TimeBudget:
     """A time limit in seconds from its creation on; None means no limit."""
 
     def __init__(self, seconds: float | None = None) -> None:
+        """Start the clock."""
         self.seconds = seconds
         self._start = time.perf_counter()
 

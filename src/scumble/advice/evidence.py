@@ -50,7 +50,7 @@ class DatasetEvidence(NamedTuple):
 
 @dataclass(frozen=True)
 class MethodEvidence:
-    """Differences in macro F1 between a method and untreated binary relevance."""
+    """Differences in macro F1 between a method and untreated trees, over several data sets."""
 
     n_datasets: int
     n_better: int  # data sets on which macro F1 was higher

@@ -273,15 +273,15 @@ def mean_change(pairs: Sequence[BeforeAfterPair], datasets: Sequence[str]) -> fl
 
 
 class _Sentence(NamedTuple):
-    """A statement of the text in words, whether it holds, and the numbers that decide."""
+    """A statement of the paper's text that is not about a single number."""
 
-    text: str
-    holds: bool
-    evidence: str
+    text: str  # the statement in short
+    holds: bool  # whether it follows from the tables
+    evidence: str  # the numbers that decide
 
 
 def _check_sentences() -> Iterator[_Sentence]:
-    """Yield the statements of the text in words, checked on the tables."""
+    """Yield the statements of the text that are not about single numbers, checked on the tables."""
     results = [correlate(row) for row in published.correlations()]
     yield _Sentence(
         text="all correlations above 0.8 and significant",
@@ -562,7 +562,9 @@ def _check_undersampling_claims() -> Iterator[Finding]:
             scumble_value=f"{coefficient:.4f}",
             verdict=_closeness(printed, coefficient, tolerance=0.01),
         )
-    for claim in published.CLAIMED_CHANGES[2:]:
+    for claim in published.CLAIMED_CHANGES:
+        if "yeast" not in claim.datasets:  # no displaced row is among the data sets of the claim
+            continue
         pairs = [
             *imbalance_pairs("LP-ROS", claim.measure),
             *_reorder_undersampling(claim.measure, order),

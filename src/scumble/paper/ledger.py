@@ -458,10 +458,11 @@ def _compare_f_measure(
     reason: str,
     before: float | None = None,
 ) -> ReproductionResult:
-    """Return the ledger entry for one F-measure of HOMER.
+    """Return the ledger entry for one printed F-measure of HOMER.
 
-    ``average`` is the score that it is compared with, and ``before`` our value before resampling.
-    If another of `F_MEASURE_AVERAGES` gives the printed value, this is the cause of a difference.
+    It is compared with our mean of the score ``average``. ``reason`` is a remark for the entry, and
+    ``before`` our value before resampling, if the number is one after it. If another of
+    `F_MEASURE_AVERAGES` gives the printed value, this is the cause of a difference.
     """
     our_value = means.mean(dataset, resampler, "HOMER", average)
     if our_value is None:

@@ -29,9 +29,12 @@ PHASES = {
 
 
 def load(name: str) -> MultilabelDataset | None:
-    """Load one of the paper's data sets; return None if it is not on this machine."""
-    # Nothing is downloaded: a check of the paper must not start with an hour of transfers.
-    # 'scumble data get NAME' downloads a missing data set.
+    """Return one of the paper's data sets, or None if it is not on this machine.
+
+    Nothing is downloaded.
+    """
+    # A check of the paper must not start with an hour of downloads; 'scumble data get NAME'
+    # downloads a missing data set.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ScumbleWarning)  # the ledger names substitutes
         try:
@@ -66,7 +69,8 @@ def phase(name: str) -> Plan:
     Returns
     -------
     Plan
-        The plan, to run or to change.
+        The plan, to run or to change. A cell of it is one run: a fold of a data set with one
+        resampler and one classifier.
 
     Examples
     --------

@@ -85,7 +85,10 @@ class ReproductionResult:
 
     @property
     def difference(self) -> float | None:
-        """Our number less the published one, or less the number of the corrected row."""
+        """Our number minus the published one, or None if ours cannot be computed.
+
+        If the printed row is displaced, the number of the corrected row is subtracted instead.
+        """
         if self.scumble_value is None:
             return None
         expected = self.published if self.compared is None else self.compared
@@ -143,12 +146,13 @@ class PrintedNumber:
         is_substitute: bool = False,
         causes: Iterable[tuple[str, bool]] = (),
     ) -> ReproductionResult:
-        """Return the ledger entry with our number, which is a mean over folds.
+        """Return the ledger entry that compares the printed number with ours, a mean over folds.
 
-        ``error`` is the standard error of the difference, ``before`` our number before treatment,
-        and ``is_substitute`` whether the data set replaces that of the paper. The cause of a
-        difference is the first one that holds: substitute data, fold noise, then those of
-        ``causes``, which are pairs of a cause and whether it holds.
+        It is reproduced if ours is near the corrected value. ``error`` is the standard error of the
+        difference, ``before`` our number before treatment (None if there is none), ``reason`` a
+        remark for the entry, and ``is_substitute`` whether the data set replaces that of the paper.
+        The cause of a difference is the first one that holds: substitute data, fold noise, then
+        those of ``causes``, which are pairs of a cause and whether it holds.
         """
         is_reproduced = self.is_near(our_value, error)
         is_corrected = self.corrected_value != self.value
@@ -325,6 +329,7 @@ class FoldMeans:
     """
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
+        """Store the scores of all finished cells, unless another fold of their seed is not done."""
         # By data set, resampler, classifier and score: the value for each seed and fold.
         self._values: dict[tuple[str, ...], dict[Any, float]] = {}
         # Stores may overlap: a fold counts once, and is done if it is done in one of them.

@@ -352,7 +352,7 @@ class LabelLimits(NamedTuple):
 
 
 class LabelSelection(NamedTuple):
-    """Labels to draw, with the label matrix and the measures of the data."""
+    """Labels that `select_labels` selects, with the label matrix and the measures of the data."""
 
     labels: Array  # indices, in the order around the circle
     Y: sparse.csr_array  # of all labels

@@ -145,7 +145,7 @@ def _treatment_title(report: dict[str, Any]) -> str:
 
 
 def _method_title(method: dict[str, Any]) -> str:
-    """Return the title, or else the name, of a resampler."""
+    """Return the title of a resampler, or its name if it has none; ``method`` is its report."""
     return str(method.get("title") or method["method"])
 
 

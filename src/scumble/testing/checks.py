@@ -123,7 +123,10 @@ def _error_of(resampler: Any, X: Any, Y: Any) -> ScumbleError | None:
 
 
 def check_sample_indices(resampler: Any) -> None:
-    """Check that `sample_indices_` has an input row per output row, and that counts add up."""
+    """Check that `sample_indices_` has the index of an input row for every output row.
+
+    ``n_added_``, ``n_removed_`` and the summary must agree with the number of output rows.
+    """
     X, Y = make_multilabel_example()
     sampler = _clone_with_seed(resampler)
     X_new, Y_new = sampler.fit_resample(X, Y)
@@ -139,7 +142,10 @@ def check_sample_indices(resampler: Any) -> None:
 
 
 def check_containers_are_preserved(resampler: Any) -> None:
-    """Check that arrays, sparse matrices and frames are returned as such, with equal values."""
+    """Check that results have the type of the input, and equal values for all types.
+
+    The types are arrays, sparse matrices and data frames; lists become arrays.
+    """
     X, Y = make_multilabel_example()
     expected = _clone_with_seed(resampler).fit_resample(X, Y)
     for container in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
@@ -160,7 +166,10 @@ def check_containers_are_preserved(resampler: Any) -> None:
 
 
 def check_dtypes_and_names_are_preserved(resampler: Any) -> None:
-    """Check that data types are preserved, and the columns and index of a pandas frame."""
+    """Check that data types are preserved, and the index of a pandas DataFrame.
+
+    A copy of a row has the index of that row.
+    """
     X, Y = make_multilabel_example()
     for dtype in (bool, np.int8, np.int64, np.float32):
         X_new, Y_new = _clone_with_seed(resampler).fit_resample(
@@ -191,7 +200,7 @@ def check_input_is_not_changed(resampler: Any) -> None:
 
 
 def check_global_random_state_is_not_used(resampler: Any) -> None:
-    """Check that NumPy's global generator is not used."""
+    """Check that the state of NumPy's global random generator does not change."""
     X, Y = make_multilabel_example()
     before = repr(np.random.get_state())  # noqa: NPY002  (the global state is the point)
     clone(resampler).fit_resample(X, Y)
@@ -199,7 +208,7 @@ def check_global_random_state_is_not_used(resampler: Any) -> None:
 
 
 def check_same_seed_gives_same_result(resampler: Any) -> None:
-    """Check that the same seed gives the same rows, from the same object and from a clone."""
+    """Check that the same seed gives the same result, from the same object and from a clone."""
     X, Y = make_multilabel_example()
     sampler = _clone_with_seed(resampler)
     expected = sampler.fit_resample(X, Y)
@@ -228,7 +237,7 @@ def check_clone_and_pickle(resampler: Any) -> None:
 
 
 def check_bad_input_is_refused(resampler: Any) -> None:
-    """Check that wrong shapes and label values raise a ScumbleError that is a ValueError."""
+    """Check that wrong shapes and invalid label values raise a ScumbleError and ValueError."""
     X, Y = make_multilabel_example()
     bad_cell = Y.copy()
     bad_cell[3, 2] = 7
@@ -245,7 +254,10 @@ def check_bad_input_is_refused(resampler: Any) -> None:
 
 
 def check_edge_cases(resampler: Any) -> None:
-    """Check that the result is valid for unseen labels, a single label or a single row."""
+    """Check that the result is finite and has labels of 0 and 1 for small and constant data.
+
+    Examples are a label that no row has, a single label, a single row, and equal rows.
+    """
     X, Y = make_multilabel_example()
     unseen = Y.copy()
     unseen[:, 4] = 0
@@ -266,9 +278,10 @@ def check_edge_cases(resampler: Any) -> None:
 
 
 def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
-    """Check that missing values are preserved in copies, or refused with advice how to fill them.
+    """Check that missing values of X are preserved, or refused by an error that says what to do.
 
-    A value may be missing only if it is missing in the row that `sample_indices_` names.
+    A value of the result may be missing only if it is missing in its input row (see
+    ``sample_indices_``). The error must mention that missing values can be filled.
     """
     X, Y = make_multilabel_example()
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
@@ -290,7 +303,7 @@ def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
 
 
 def check_sample_weight_follows_the_rows(resampler: Any) -> None:
-    """Check that ``sample_weight_`` has the weight of the source of every row."""
+    """Check that ``sample_weight_`` holds for every output row the weight of its input row."""
     X, Y = make_multilabel_example()
     weights = np.arange(len(X)) + 0.5
     sampler = _clone_with_seed(resampler)
@@ -300,7 +313,10 @@ def check_sample_weight_follows_the_rows(resampler: Any) -> None:
 
 
 def check_datasets_keep_their_columns(resampler: Any) -> None:
-    """Check that `resample` preserves names, kinds and weights of a MultilabelDataset."""
+    """Check that `resample` preserves the features, labels, name and weights of a data set.
+
+    X and Y of the result must be those of ``fit_resample``.
+    """
     X, Y = make_multilabel_example()
     features = [Feature("a"), Feature("b"), Feature("c")]
     weights = np.arange(len(X)) + 0.5
