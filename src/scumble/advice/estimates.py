@@ -121,8 +121,9 @@ def _f1_by_subsample(
     """Return macro, minority and micro F1 of every subsample, shape (n_subsamples, 3).
 
     The counts of true positives, predicted and true rows have shape (n_subsamples, n_labels). The
-    masks of labels say which count for macro F1, and which are rare. Labels without a true row on a
-    subsample do not count there; the metric is NaN if no label counts.
+    masks of labels say which count for macro F1, and which are rare. Macro and minority F1 are the
+    means over those labels that occur on the subsample, NaN if none occurs. Micro F1 is that of all
+    labels together, 0 if no label occurs or is predicted.
     """
     denominator = n_predicted + n_true
     f1 = np.divide(

@@ -37,6 +37,11 @@ ALPHA = 0.05
 #: Largest difference of p-values that are equal as printed: half a unit of the sixth decimal, and
 #: 2 % more for rounding.
 P_VALUE_TOLERANCE = 0.51e-6
+#: Shares that differ by less than this from 2/3 are "two thirds": one of 25 to 30 results.
+SHARE_TOLERANCE = 0.05
+#: Largest difference of the numbers of better and worse results that is "almost a tie": about a
+#: tenth of the results.
+MAX_DIFFERENCE_OF_TIE = 6
 #: Section of the findings on displaced rows.
 DISPLACED_ROWS = "Displaced rows"
 
@@ -293,7 +298,7 @@ def _check_sentences() -> Iterator[_Sentence]:
         share = count_improved(pairs) / len(pairs)
         yield _Sentence(
             text=f"two thirds of the best values after REMEDIAL: {name}",
-            holds=abs(share - 2 / 3) < 0.05,
+            holds=abs(share - 2 / 3) < SHARE_TOLERANCE,
             evidence=f"{share:.0%}",
         )
     changes = [
@@ -310,7 +315,7 @@ def _check_sentences() -> Iterator[_Sentence]:
         counts.append((better.count("after"), better.count("before")))
     yield _Sentence(
         text="almost a tie of better and worse: HL, MacroFM, OE, RL",
-        holds=all(abs(after - before) <= 6 for after, before in counts),
+        holds=all(abs(after - before) <= MAX_DIFFERENCE_OF_TIE for after, before in counts),
         evidence=", ".join(f"{after}/{before}" for after, before in counts),
     )
     imbalance = published.imbalance()

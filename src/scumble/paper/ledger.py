@@ -44,6 +44,9 @@ Rule = Literal["fits", "mulan"]
 ALPHA = 0.05
 #: Correlations that differ by at most this count as reproduced: folds alone change them as much.
 CORRELATION_TOLERANCE = 0.05
+#: Largest difference of equal values of Table 1: half a unit of the third decimal, the last one
+#: that is printed, and 2 % more for rounding.
+CHARACTERISTIC_TOLERANCE = 0.00051
 #: Reason why a number is missing.
 NOT_RUN = "not run, or not every fold is done"
 #: Descriptions of the rules for undefined values, by the prefix of a score.
@@ -230,7 +233,7 @@ def _compare_exactly(
         verdict = NOT_COMPUTABLE
         cause = ""
         reason = reason or "data not available"
-    elif abs(our_value - printed) <= 0.00051:
+    elif abs(our_value - printed) <= CHARACTERISTIC_TOLERANCE:
         verdict = REPRODUCED
         cause = ""
         reason = ""

@@ -186,16 +186,18 @@ class PrintedNumber:
         )
 
     def _has_same_direction(self, before: float, after: float) -> bool:
-        """Return whether our numbers, before and after, change in the direction of the printed.
+        """Return whether our numbers and the printed ones change in the same direction.
 
-        Return False if there is no printed number before treatment.
+        ``before`` and ``after`` are ours. Return False if there is no printed number before
+        treatment.
         """
         if self.before is None:
             return False
         printed_change = self.corrected_value - self.before
         our_change = after - before
-        is_same_gain = (our_change > 0) == (printed_change > 0)
-        return is_same_gain and (our_change == 0) == (printed_change == 0)
+        both_grow_or_not = (our_change > 0) == (printed_change > 0)
+        both_equal_or_not = (our_change == 0) == (printed_change == 0)
+        return both_grow_or_not and both_equal_or_not
 
 
 def is_near(printed: float, our_value: float, error: float, decimals: int) -> bool:

@@ -215,8 +215,8 @@ def _draw_chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> li
         layout = ChordLayout.from_json(escape_letters(chord, missing))
         if first_layout is None:
             first_layout = layout  # all diagrams use the same colours for a label
-        figure = plot_chord(layout, like=first_layout, dark=False)
-        pictures.append(_ChordPicture(method, plot_bytes(figure, "svg").decode()))
+        ax = plot_chord(layout, like=first_layout, dark=False)
+        pictures.append(_ChordPicture(method, plot_bytes(ax, "svg").decode()))
     return pictures
 
 
