@@ -275,8 +275,8 @@ def chord_layout(
         Number of majority labels: first the one that co-occurs most often with each difficult
         label, then those that co-occur most often with all difficult labels.
     max_ribbons : int
-        Largest number of ribbons. Those with the smallest share of the counts of both labels are
-        left out.
+        Largest number of ribbons. Those whose joint count is the smallest share of the count of
+        the rarer label are left out.
     keep_order : bool
         Whether ``labels`` are placed in the given order, so that two diagrams can be compared,
         rather than by difficulty and count.
