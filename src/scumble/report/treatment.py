@@ -145,7 +145,7 @@ def _treatment_title(report: dict[str, Any]) -> str:
 
 
 def _method_title(method: dict[str, Any]) -> str:
-    """Return the title, or else the name, of a resampler."""
+    """Return the title of a resampler, or its name if it has none; ``method`` is its report."""
     return str(method.get("title") or method["method"])
 
 
@@ -210,7 +210,10 @@ def _change(
 
 
 def _verdict_sentence(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
-    """Return a sentence that names the methods that lower SCUMBLE and MeanIR most."""
+    """Return a sentence that names the methods that lower SCUMBLE and MeanIR most.
+
+    ``methods`` are those of `resampler_comparison`, ``before`` the measures of the original data.
+    """
     lowest_scumble = _method_with_lowest(methods, "scumble")
     lowest_mean_ir = _method_with_lowest(methods, "mean_ir")
     scumble_text = _decrease_text("SCUMBLE", before["scumble"], lowest_scumble, "scumble")
