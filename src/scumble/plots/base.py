@@ -65,7 +65,11 @@ class Plot:
 
 
 def register_plot(name: str, *, title: str, alias: str = "") -> Callable[[F], F]:
-    """Return a decorator that registers a function that draws a data set, without changing it."""
+    """Return a decorator that adds a function that draws a data set to the catalogue of plots.
+
+    ``name`` is the name of the plot on the command line, ``title`` a short description, and
+    ``alias`` its name in mldr. The function itself is not changed.
+    """
 
     def register_function(function: F) -> F:
         """Add the function to the catalogue and return it unchanged."""
@@ -85,7 +89,7 @@ def as_summary(data: Any) -> Summary:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colors of a plot."""
+    """The colors of a plot, as hexadecimal codes, and functions that draw with them."""
 
     background_color: str
     text_color: str
@@ -96,7 +100,10 @@ class Theme:
     colormap: str  # name of a colormap of matplotlib, for amounts
 
     def style_axes(self, ax: Any) -> None:
-        """Apply the colors of the theme to axes, and hide the lines at the top and on the right."""
+        """Apply the colors of the theme to axes, and hide their upper and right border.
+
+        The background of the axes becomes transparent.
+        """
         ax.set_facecolor("none")
         ax.tick_params(colors=self.muted_color, which="both")
         for text in (ax.xaxis.label, ax.yaxis.label, ax.title):

@@ -266,7 +266,7 @@ def chord_layout(
     data : MultilabelDataset, or labels as array, sparse matrix, DataFrame or label lists
         The data.
     labels : sequence of str or int, optional
-        Names or numbers of the labels to draw. By default the most difficult labels and the labels
+        Names or indices of the labels to draw. By default the most difficult labels and the labels
         they co-occur with.
     n_labels : int, optional
         Number of difficult labels: minority labels by decreasing SCUMBLELbl. By default all labels
@@ -275,8 +275,8 @@ def chord_layout(
         Number of majority labels: first the one that co-occurs most often with each difficult
         label, then those that co-occur most often with all difficult labels.
     max_ribbons : int
-        Largest number of ribbons. Those with the smallest share of the counts of both labels are
-        left out.
+        Largest number of ribbons. Those whose joint count is the smallest share of the count of
+        the rarer label are left out.
     keep_order : bool
         Whether ``labels`` are placed in the given order, so that two diagrams can be compared,
         rather than by difficulty and count.
@@ -352,7 +352,7 @@ class LabelLimits(NamedTuple):
 
 
 class LabelSelection(NamedTuple):
-    """Labels to draw, with the label matrix and the measures of the data."""
+    """Labels that `select_labels` selects, with the label matrix and the measures of the data."""
 
     labels: Array  # indices, in the order around the circle
     Y: sparse.csr_array  # of all labels
@@ -494,8 +494,8 @@ def _arc_starts(counts: Array, n_rare: int) -> tuple[Array, float]:
         gaps[[n_rare - 1, -1]] = WIDE_GAP_FACTOR * gap
     steps = counts * angle_per_instance + gaps
     starts = np.concatenate([[0.0], np.cumsum(steps[:-1])])
-    # The first arcs are centered at the top: all rare ones, or a single arc in the absence of
-    # rare or of frequent labels.
+    # The circle is turned so that the middle of the rare labels is at the top; if not both rare and
+    # frequent labels are drawn, the middle of the first label.
     last_at_top = n_rare - 1 if has_both_groups else 0
     end_at_top = starts[last_at_top] + counts[last_at_top] * angle_per_instance
     return starts - end_at_top / 2, angle_per_instance

@@ -47,7 +47,7 @@ def plot_labels(
     data : Summary, MultilabelDataset, or labels
         The data set, its measures, or labels alone.
     labels : sequence of str or int, optional
-        Names or numbers of labels to draw.
+        Names or indices of labels to draw.
     n_labels : int
         Largest number of bars. If there are more labels, the most frequent and the rarest ones are
         drawn.
@@ -232,7 +232,7 @@ def plot_cooccurrence(
     data : MultilabelDataset, or labels
         The data set, or labels alone.
     labels : sequence of str or int, optional
-        Names or numbers of labels to draw.
+        Names or indices of labels to draw.
     n_labels : int
         Largest number of labels if ``labels`` is None. If there are more, half of those drawn are
         the most difficult ones and half the labels they co-occur with.

@@ -250,7 +250,7 @@ def _legend_handles(theme: Theme) -> list[Any]:
     observed: dict[str, Any] = {"linewidth": 0.9, "marker": ".", "markersize": 4}
     selected: dict[str, Any] = {"linewidth": 1, "linestyle": ":", "marker": "o"}
     return [
-        Line2D([], [], label="on the rows at hand", color=theme.muted_color, **observed),
-        Line2D([], [], label="expected of new rows", color=theme.text_color, linewidth=2.2),
-        Line2D([], [], label="threshold taken", color=theme.text_color, **selected),
+        Line2D([], [], label="observed on these rows", color=theme.muted_color, **observed),
+        Line2D([], [], label="expected on new rows", color=theme.text_color, linewidth=2.2),
+        Line2D([], [], label="selected threshold", color=theme.text_color, **selected),
     ]

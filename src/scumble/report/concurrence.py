@@ -143,7 +143,7 @@ def _as_dataset(data: Any) -> MultilabelDataset:
 
 
 def origin_text(source: str) -> str:
-    """Return a sentence with the origin of data and the current date."""
+    """Return a sentence with the origin of data, such as a file name, and the current date."""
     return f"From {source}; made on {date.today().isoformat()}."
 
 
@@ -280,7 +280,7 @@ def difficult_label_to_dict(label: DifficultLabel, n_partners: int = N_PARTNERS)
 
 
 def _imbalance_sentence(summary: Summary) -> str:
-    """Return a sentence about MeanIR and MaxIR."""
+    """Return a sentence about MeanIR and MaxIR: whether labels are imbalanced, and how much."""
     if not summary.mean_ir >= 1:
         return "No label ever occurs, so there is nothing to measure."
     if summary.max_ir < 1.5:

@@ -56,7 +56,10 @@ def render_evaluation(result: dict[str, Any], *, width: int | None = None) -> li
 
 
 def _evaluation_title(result: dict[str, Any]) -> str:
-    """Return a title with data, classifier, resampling and folds of an evaluation."""
+    """Return a title with the data set, classifier, resampling and folds of an evaluation.
+
+    If the classifier was tested on a test set, it is named instead of the number of folds.
+    """
     data = escape_controls(result["data"]) or "data"
     method = escape_controls(result["classifier"])
     base_learner = escape_controls((result.get("base") or "").rpartition(".")[2])
@@ -168,7 +171,7 @@ def _resampling_notes(result: dict[str, Any]) -> list[str]:
 
 
 def _cost_text(result: dict[str, Any]) -> str:
-    """Return time, memory and seed of an evaluation as a sentence."""
+    """Return a line with the time per fold, the peak memory and the seed of an evaluation."""
     seconds = result["seconds"]
     resampling = "" if result["resample"] is None else f"{seconds['resample']:.2f} s to resample, "
     subject = "a fold" if result.get("test") is None else "it"
@@ -184,7 +187,10 @@ def _path_text(path: str) -> str:
 
 
 def render_method_comparison(comparison: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Render a comparison: means, a sentence for each method, and gains per label, as text.
+    """Return a comparison of methods as lines of text.
+
+    They are a table of means, a verdict on each method, the best method, and a table of the labels
+    that it changes most.
 
     Parameters
     ----------
@@ -296,7 +302,7 @@ def _gain_lines(comparison: dict[str, Any], width: int | None) -> list[Line]:
 
 
 def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Render an advice as text: problems, what helps, what does not, certainty, what to do.
+    """Return an advice as lines: problems, what helps, what does not, certainty, what to do.
 
     Parameters
     ----------
@@ -342,7 +348,7 @@ def render_advice(advice: dict[str, Any], *, width: int | None = None) -> list[L
 
 
 def render_advice_page(advice: dict[str, Any]) -> str:
-    """Render an advice as a self-contained HTML page.
+    """Return an advice as a self-contained HTML page.
 
     Parameters
     ----------

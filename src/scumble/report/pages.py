@@ -49,7 +49,7 @@ LETTER_PAGES = b"""
 
 
 def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> str:
-    """Render a concurrence report as an HTML page; all names are escaped.
+    """Return a concurrence report as an HTML page; all names are escaped.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _load_template(name: str) -> Any:
 
 
 def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> bytes:
-    """Render a concurrence report as PDF, with numbered pages, all tables and chord diagrams.
+    """Return a concurrence report as PDF, with numbered pages, all tables and chord diagrams.
 
     Parameters
     ----------
@@ -215,8 +215,8 @@ def _draw_chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> li
         layout = ChordLayout.from_json(escape_letters(chord, missing))
         if first_layout is None:
             first_layout = layout  # all diagrams use the same colours for a label
-        figure = plot_chord(layout, like=first_layout, dark=False)
-        pictures.append(_ChordPicture(method, plot_bytes(figure, "svg").decode()))
+        ax = plot_chord(layout, like=first_layout, dark=False)
+        pictures.append(_ChordPicture(method, plot_bytes(ax, "svg").decode()))
     return pictures
 
 
@@ -284,7 +284,10 @@ def _difficult_label_content(label: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labelset_cells(row: dict[str, Any]) -> list[str]:
-    """Return the cells of a labelset: names of its labels, count, imbalance and SCUMBLE."""
+    """Return a labelset as a row of the table of the PDF.
+
+    The cells are the names of its labels, its count, imbalance and SCUMBLE, as texts.
+    """
     name = insert_word_breaks(", ".join(map(escape_controls, row["labels"]))) or "(no label)"
     return [name, *format_cells(row, LABELSET_FORMATS)]
 

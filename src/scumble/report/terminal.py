@@ -84,7 +84,7 @@ def wrap_lines(texts: Iterable[str], width: int | None, style: str = "") -> list
 
 
 def render_report(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Render a concurrence report as text.
+    """Return a concurrence report as lines of text.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def joint_count_cells(partner: dict[str, Any], label: dict[str, Any]) -> tuple[s
 
 
 def render_treatment(report: dict[str, Any], *, width: int | None = None) -> list[Line]:
-    """Render the measures of a data set before and after resampling as text.
+    """Return the measures of a data set before and after resampling as lines of text.
 
     Parameters
     ----------
@@ -214,12 +214,15 @@ def render_treatment(report: dict[str, Any], *, width: int | None = None) -> lis
 
 
 def render_comparison(rows: list[dict[str, Any]], *, width: int | None = None) -> list[Line]:
-    """Render the effect of several resamplers on a data set as text.
+    """Return a table of the measures of a data set after each of several resamplers, as lines.
+
+    The errors of resamplers that failed follow the table.
 
     Parameters
     ----------
     rows : list of dict
-        From `scumble.resample.compare_methods`.
+        From `scumble.resample.compare_methods`: one for the original data ("none"), then one for
+        each resampler.
     width : int, optional
         Maximum width of a line, in characters.
 
