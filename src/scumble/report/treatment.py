@@ -144,7 +144,7 @@ def _treatment_title(report: dict[str, Any]) -> str:
     return titles or report.get("method") or "REMEDIAL"
 
 
-def _method_title(method: dict[str, Any]) -> str:
+def _resampler_title(method: dict[str, Any]) -> str:
     """Return the title of a resampler, or its name if it has none; ``method`` is its report."""
     return str(method.get("title") or method["method"])
 
@@ -218,8 +218,8 @@ def _verdict_sentence(methods: list[dict[str, Any]], before: dict[str, Any]) -> 
 
     ``methods`` are those of `resampler_comparison`, ``before`` the measures of the original data.
     """
-    lowest_scumble = _method_with_lowest(methods, "scumble")
-    lowest_mean_ir = _method_with_lowest(methods, "mean_ir")
+    lowest_scumble = _resampler_with_lowest(methods, "scumble")
+    lowest_mean_ir = _resampler_with_lowest(methods, "mean_ir")
     scumble_text = _decrease_text("SCUMBLE", before["scumble"], lowest_scumble, "scumble")
     mean_ir_text = _decrease_text("MeanIR", before["mean_ir"], lowest_mean_ir, "mean_ir")
     if lowest_scumble is None and lowest_mean_ir is None:

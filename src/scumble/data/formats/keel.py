@@ -42,7 +42,8 @@ def read_keel(
     """Read a KEEL data set.
 
     ``labels`` selects the columns that are labels, see `scumble.read`; by default
-    ``@inputs`` and ``@outputs`` determine them. ``encoding`` is that of the file; by default UTF-8, or Latin-1 with a warning.
+    ``@inputs`` and ``@outputs`` determine them. ``encoding`` is that of the file; by default UTF-8,
+    or Latin-1 with a warning.
     """
 
     def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:

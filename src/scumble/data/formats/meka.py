@@ -50,7 +50,8 @@ def read_meka(
     """Read a MEKA data set.
 
     ``labels`` selects the columns that are labels, see `scumble.read`; by default
-    the relation says how many they are. ``encoding`` is that of the file; by default UTF-8, or Latin-1 with a warning.
+    the relation says how many they are. ``encoding`` is that of the file; by default UTF-8, or
+    Latin-1 with a warning.
     """
 
     def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:

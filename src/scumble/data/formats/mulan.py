@@ -42,7 +42,8 @@ def read_mulan(
     """Read a MULAN data set.
 
     ``labels`` selects the columns that are labels, see `scumble.read`; by default
-    the XML file names them. ``encoding`` is that of the file; by default UTF-8, or Latin-1 with a warning.
+    the XML file names them. ``encoding`` is that of the file; by default UTF-8, or Latin-1 with a
+    warning.
     """
     # Rows are read as WEKA reads them. Where the format is ambiguous:
     #
