@@ -559,7 +559,7 @@ def test_a_data_set_can_be_closed_once(client):
 
 @pytest.mark.parametrize(
     "path",
-    ["", "/labels", "/labels.csv", "/labelsets", "/features", "/chord", "/comparison"],
+    ["", "/labels", "/labels.csv", "/labelsets", "/features", "/chord", "/before-and-after"],
 )
 def test_what_is_not_open_cannot_be_seen(client, path):
     refused = client.get(f"/datasets/nonesuch{path}")
@@ -640,11 +640,11 @@ def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, ex
     assert (treated["parent"], treated["treatment"], treated["copy"]) == (debtags, TREATED, 1)
     after = scumble.characterize(expected)
     assert client.get(f"/datasets/{treated['id']}").json()["summary"] == after.to_dict()
-    result = client.get(f"/datasets/{treated['id']}/comparison").json()
-    traits = {row["key"]: row for row in result["traits"]}
-    assert traits["scumble"]["before"] == scumble.characterize(data).scumble
-    assert traits["scumble"]["steps"][-1] == after.scumble
-    assert traits["n_instances"]["steps"][-1] == len(expected)
+    result = client.get(f"/datasets/{treated['id']}/before-and-after").json()
+    measures = {row["key"]: row for row in result["measures"]}
+    assert measures["scumble"]["before"] == scumble.characterize(data).scumble
+    assert measures["scumble"]["steps"][-1] == after.scumble
+    assert measures["n_instances"]["steps"][-1] == len(expected)
     assert [step["method"] for step in result["steps"]] == ["REMEDIAL", "MLROS"]
     assert result["steps"][0]["n_one_sided"] > 1000
     first = result["labels"][0]
@@ -653,7 +653,7 @@ def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, ex
 
 
 def test_only_what_was_treated_can_be_compared(client, debtags):
-    assert client.get(f"/datasets/{debtags}/comparison").status_code == 409
+    assert client.get(f"/datasets/{debtags}/before-and-after").status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -723,7 +723,7 @@ def test_runs_with_other_parameters_have_other_names(client, films):
         "films-remedial-passes-2",
         "films-remedial-passes-2-2",
     ]
-    comparison = client.get(f"/datasets/{result[1]['id']}/comparison").json()
+    comparison = client.get(f"/datasets/{result[1]['id']}/before-and-after").json()
     assert comparison["chain"][0]["parameters"] == {"passes": 2, "one_sided": "clone"}
     assert comparison["steps"][0]["title"] == "REMEDIAL(passes=2)"
     for dataset in result:
@@ -738,12 +738,12 @@ def test_the_result_says_that_there_are_rows_without_labels_and_why_it_matters(c
         steps = [{"method": "remedial", "parameters": {"one_sided": one_sided}}]
         job = client.post(f"/datasets/{debtags}/treatments", json={"steps": steps})
         name = client.result(job)["dataset"]["id"]
-        result = client.get(f"/datasets/{name}/comparison").json()
+        result = client.get(f"/datasets/{name}/before-and-after").json()
         [note] = result["notes"]
         assert words in note
         n_one_sided = result["steps"][0]["n_one_sided"]
         assert f"{n_one_sided:,} instances had only rare or only frequent labels" in note
-        [row] = [trait for trait in result["traits"] if trait["key"] == "n_unlabelled"]
+        [row] = [measure for measure in result["measures"] if measure["key"] == "n_unlabelled"]
         n_empty = row["steps"][0] - row["before"]
         assert n_empty == (n_one_sided if one_sided == "clone" else 0)
         assert (f"({n_empty:,} rows in all)" in note) == (one_sided == "clone")

@@ -32,7 +32,7 @@ from scumble.gui.http_messages import ApiRequest, RequestError
 from scumble.gui.jobs import Job, Jobs
 from scumble.gui.server import _listen
 from scumble.gui.state import OpenDatasets, ServerState
-from scumble.gui.tasks import pack_with_measures
+from scumble.gui.tasks.packing import pack_with_measures
 from scumble.gui.worker import Worker
 from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running
 from tests.gui.files import BROKEN, CSV, MEKA
@@ -72,8 +72,8 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
 def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
     code = (
         "import sys\n"
-        "from scumble.gui import tasks\n"
-        "end, _ = tasks.run_task(('tasks.open_path', {'name': 'debtags', 'options': {}}), print)\n"
+        "from scumble.gui.tasks import run\n"
+        "end, _ = run.run_task(('open_path', {'name': 'debtags', 'options': {}}), print)\n"
         "needless = {'asyncio', 'scumble.data.preview', 'scumble.gui.folders', 'sklearn'}\n"
         "print(end, sorted(needless & set(sys.modules)))"
     )
@@ -147,7 +147,7 @@ def test_a_name_is_not_given_to_another_while_something_made_of_it_is_open(clien
     # Two labels instead of three: compared with the treated one it would make no sense.
     second = client.open(("twins.csv", CSV.encode()), labels=-2)["id"]
     assert second != first
-    result = client.get(f"/datasets/{treated['id']}/comparison")
+    result = client.get(f"/datasets/{treated['id']}/before-and-after")
     assert result.status_code == 200
     assert result.json()["labels"] == []  # the first is gone
     client.delete(f"/datasets/{treated['id']}")
@@ -177,7 +177,7 @@ def test_a_data_set_closed_during_its_treatment_is_not_a_parent(client, server):
     result = client.result(job)["dataset"]
     assert result["parent"] is None
     assert result["n_labels"] == 3
-    assert client.get(f"/datasets/{result['id']}/comparison").json()["labels"] == []
+    assert client.get(f"/datasets/{result['id']}/before-and-after").json()["labels"] == []
     client.delete(f"/datasets/{result['id']}")
 
 
@@ -231,7 +231,7 @@ def test_an_answer_that_cannot_be_understood_ends_the_worker():
     worker._out.close()
     worker._out = io.BytesIO(b"no pickle at all")
     with pytest.raises(ChildExitedError):
-        worker.run("tasks.describe_catalogue", {}, lambda *_: None)
+        worker.run("describe_catalogue", {}, lambda *_: None)
     assert not worker.is_alive
     worker.close()
 
@@ -252,7 +252,7 @@ def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(cap
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "tasks.describe_catalogue", {}, finish)
+            job = jobs.submit("odd", "describe_catalogue", {}, finish)
             await job.wait(PATIENCE)
             return job
         finally:
@@ -270,9 +270,9 @@ def test_a_job_that_cannot_be_sent_fails_instead_of_running_for_ever(capfd):
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "tasks.describe_catalogue", {"lock": Lock()}, lambda *_: {})
+            job = jobs.submit("odd", "describe_catalogue", {"lock": Lock()}, lambda *_: {})
             await asyncio.wait([job._task], timeout=PATIENCE)
-            next_one = jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {})
+            next_one = jobs.submit("fine", "describe_catalogue", {}, lambda *_: {})
             await next_one.wait(PATIENCE)
             return job.state, next_one.state
         finally:
@@ -289,7 +289,7 @@ def test_a_job_for_which_no_process_can_be_started_fails(monkeypatch):
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "tasks.describe_catalogue", {}, lambda *_: {})
+            job = jobs.submit("odd", "describe_catalogue", {}, lambda *_: {})
             await asyncio.wait([job._task], timeout=PATIENCE)
             return job.state, job.error
         finally:
@@ -309,7 +309,7 @@ def test_the_pipes_of_a_worker_that_died_idle_are_closed():
         dead.kill()
         dead.describe_exit()
         try:
-            await jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
+            await jobs.submit("fine", "describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
         finally:
             await jobs.close()
 

@@ -12,7 +12,14 @@ from typing import Any, Literal
 
 from scumble._core.processes import ChildExitedError
 from scumble.gui.http_messages import ItemsById, RequestError
-from scumble.gui.worker import INTERNAL_ERROR_MESSAGE, Payload, TaskError, TaskStoppedError, Worker
+from scumble.gui.worker import (
+    INTERNAL_ERROR_MESSAGE,
+    Payload,
+    Task,
+    TaskError,
+    TaskStoppedError,
+    Worker,
+)
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job from what its task returned and the warnings of the task.
@@ -179,7 +186,7 @@ class Jobs(ItemsById[Job]):
     def submit(
         self,
         title: str,
-        task: str,
+        task: Task,
         arguments: Payload,
         make_result: ResultCallback = lambda result, _: result,
         on_finished: FinishedCallback = lambda _: None,
@@ -194,10 +201,10 @@ class Jobs(ItemsById[Job]):
         ----------
         title : str
             Description for the user.
-        task : str
-            Name of a function in `scumble.gui`, such as ``"tasks.treat"``.
+        task : Task
+            What the worker does.
         arguments : dict
-            Its arguments by name.
+            The arguments of the task by name.
         make_result : callable
             Makes the result of the job from what the task returned and its warnings.
         on_finished : callable
@@ -257,7 +264,7 @@ class Jobs(ItemsById[Job]):
         self._threads.shutdown(wait=False)
 
     async def _run(
-        self, job: Job, task: str, arguments: Payload, make_result: ResultCallback, is_long: bool
+        self, job: Job, task: Task, arguments: Payload, make_result: ResultCallback, is_long: bool
     ) -> None:
         """Wait for a worker, run a job in it, and set the result and the state of the job."""
         estimator = RemainingTimeEstimator()

@@ -152,7 +152,7 @@ def before_and_after(before: OpenDataset | None, after: OpenDataset) -> dict[str
         "steps": report["methods"],
         "chain": report["chain"],
         "notes": step_notes(report),
-        "traits": measures,
+        "measures": measures,
         "labels": label_changes,
         "histograms": histograms,
     }

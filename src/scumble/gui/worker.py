@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Any
 
 from scumble._core.processes import ChildProcess
@@ -28,6 +29,9 @@ if TYPE_CHECKING:  # the server starts faster without the modules that compute
 
 #: Values by name: bodies of requests and responses, arguments and results of tasks.
 Payload = dict[str, Any]
+
+#: Result of a task that writes a file: the name of the file, and further values for the client.
+WrittenFile = tuple[str, Payload]
 
 #: Message for a user about an unexpected error; its traceback is printed in the terminal.
 INTERNAL_ERROR_MESSAGE = "An internal error occurred; the terminal shows the details."
@@ -46,6 +50,26 @@ def disk_full_message(error: Exception) -> str | None:
     )
 
 
+class Task(StrEnum):
+    """What a worker can do; `scumble.gui.tasks.run` has the function of each task."""
+
+    DESCRIBE_CATALOGUE = auto()
+    OPEN_PATH = auto()
+    OPEN_NAMED = auto()
+    OPEN_UPLOAD = auto()
+    PREVIEW_UPLOAD = auto()
+    LIST_MEMBERS = auto()
+    TREAT = auto()
+    COMPARE_RESAMPLERS = auto()
+    EXPORT_DATA = auto()
+    EXPORT_REPORT = auto()
+    ADVISE = auto()
+    EXPORT_ADVICE = auto()
+    RUN_COMPARISON = auto()
+    TRAIN = auto()
+    PREDICT = auto()
+
+
 class TaskError(Exception):
     """A task failed; the message is for the user."""
 
@@ -58,17 +82,17 @@ class Worker(ChildProcess):
     """A process that runs one task after another."""
 
     def __init__(self) -> None:
-        super().__init__("scumble.gui.tasks.run_task")
+        super().__init__("scumble.gui.tasks.run.run_task")
 
-    def run(self, task: str, arguments: Payload, report_progress: Callable[..., None]) -> Any:
+    def run(self, task: Task, arguments: Payload, report_progress: Callable[..., None]) -> Any:
         """Run a task and return its result with its warnings.
 
         Parameters
         ----------
-        task : str
-            Name of a function in `scumble.gui`, such as ``"tasks.treat"``.
+        task : Task
+            The task.
         arguments : dict
-            Its arguments by name.
+            The arguments of its function by name.
         report_progress : callable
             Is called with the title, the number of steps done and the total of each report.
 

@@ -10,6 +10,7 @@ from scumble.gui.folders import Upload, UploadedDataset
 from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
 from scumble.gui.jobs import Job
 from scumble.gui.state import OpenDataset, ServerState
+from scumble.gui.worker import Task
 
 if TYPE_CHECKING:
     from scumble.gui.pages import PagedTable
@@ -63,7 +64,7 @@ async def open_dataset(state: ServerState, request: ApiRequest) -> Job:
     )
     return state.jobs.submit(
         f"Opening {file.display_name}",
-        "read_upload.open_upload",
+        Task.OPEN_UPLOAD,
         {"uploaded": uploaded},
         make_result=state.make_open_callback(file.display_name, options),
         on_finished=state.uploads.reserve(uploaded.upload_ids),
@@ -76,16 +77,16 @@ async def preview_upload(state: ServerState, request: ApiRequest, file: Upload) 
     if not set(body) <= set(PREVIEW_OPTIONS):
         raise RequestError(f"The options of a preview are: {', '.join(PREVIEW_OPTIONS)}.")
     arguments = {"options": read_options(body), "max_unpacked": max_unpacked(state, file)}
-    return _submit_upload_job(state, file, "read_upload.preview_upload", arguments)
+    return _submit_upload_job(state, file, Task.PREVIEW_UPLOAD, arguments)
 
 
 async def list_members(state: ServerState, request: ApiRequest, file: Upload) -> Job:
     """Submit a job that lists the files of an archive that may contain the data."""
-    return _submit_upload_job(state, file, "read_upload.list_members", {})
+    return _submit_upload_job(state, file, Task.LIST_MEMBERS, {})
 
 
 def _submit_upload_job(
-    state: ServerState, file: Upload, task: str, arguments: dict[str, Any]
+    state: ServerState, file: Upload, task: Task, arguments: dict[str, Any]
 ) -> Job:
     """Submit a job that reads an upload and keeps it."""
     return state.jobs.submit(
@@ -159,7 +160,7 @@ async def open_example(state: ServerState, request: ApiRequest) -> Job:
         raise RequestError("The example debtags has no options.")
     return state.jobs.submit(
         f"Opening {name}",
-        "tasks.open_named",
+        Task.OPEN_NAMED,
         {"name": name, "options": options},
         make_result=state.make_open_callback("built-in example"),
     )
@@ -191,7 +192,7 @@ async def open_public_dataset(state: ServerState, request: ApiRequest) -> Job:
         raise RequestError(f"There is no public data set {name!r}.", 404)
     return state.jobs.submit(
         f"Opening {name}",
-        "tasks.open_named",
+        Task.OPEN_NAMED,
         {"name": name},
         make_result=state.make_open_callback(name),
     )

@@ -8,21 +8,21 @@ from scumble.gui.api.datasets import find_uploads, read_options
 from scumble.gui.folders import TrainedModel, UploadedDataset, link_or_copy
 from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
 from scumble.gui.jobs import Job
-from scumble.gui.long_tasks import format_recipe
+from scumble.gui.recipes import format_recipe
 from scumble.gui.state import OpenDataset, ServerState, slug
-from scumble.gui.worker import PackedDataset, Payload
+from scumble.gui.worker import PackedDataset, Payload, Task
 
 #: Maximum number of resamplers in a chain.
 MAX_STEPS = 6
 #: Maximum seconds that a request may wait for the end of a job.
 MAX_WAIT = 30
 #: Kinds of long jobs, as they are spelled in addresses.
-ADVICE, RESAMPLERS, COMPARISON = "advice", "methods", "proof"
+ADVICE, RESAMPLERS, COMPARISON = "advice", "methods", "comparison"
 #: The task of each kind.
 TASKS = {
-    ADVICE: "long_tasks.advise_on",
-    RESAMPLERS: "long_tasks.compare_resamplers",
-    COMPARISON: "long_tasks.run_comparison",
+    ADVICE: Task.ADVISE,
+    RESAMPLERS: Task.COMPARE_RESAMPLERS,
+    COMPARISON: Task.RUN_COMPARISON,
 }
 #: Maximum time limit of an advice in seconds; a request may also set no limit.
 MAX_BUDGET = 24 * 3600
@@ -79,7 +79,7 @@ async def treat(state: ServerState, request: ApiRequest, entry: OpenDataset) -> 
 
     return state.jobs.submit(
         f"{' + '.join(titles)} on {entry.name}",
-        "tasks.treat",
+        Task.TREAT,
         {"packed": entry.packed, "steps": steps},
         make_result=open_result,
     )
@@ -107,11 +107,13 @@ async def export(state: ServerState, request: ApiRequest, entry: OpenDataset) ->
         stem += "-" + slug(entry.treatment["title"])
     arguments = {"packed": entry.packed, "stem": stem, "format_name": format_name}
     if kind == "data":
+        task = Task.EXPORT_DATA
         arguments["compression"] = compression
     else:
+        task = Task.EXPORT_REPORT
         arguments["treatment"] = entry.treatment
         arguments["source"] = entry.source
-    return state.submit_file_job(f"Writing {entry.name}", f"tasks.export_{kind}", arguments)
+    return state.submit_file_job(f"Writing {entry.name}", task, arguments)
 
 
 async def issue_download_token(state: ServerState, request: ApiRequest) -> Payload:
@@ -204,7 +206,7 @@ async def export_advice(state: ServerState, request: ApiRequest, entry: OpenData
         raise RequestError("There is no advice for this data set yet: ask for it first.", 409)
     return state.submit_file_job(
         f"Writing the advice for {entry.name}",
-        "long_tasks.export_advice",
+        Task.EXPORT_ADVICE,
         {"advice": advice, "stem": slug(entry.name)},
     )
 
@@ -248,7 +250,9 @@ async def run_comparison(state: ServerState, request: ApiRequest, entry: OpenDat
         "options": entry.options,
         "store": state.comparison_store_path(),
     }
-    return _submit_long_job(state, entry, COMPARISON, f"Proof on {entry.name}", arguments)
+    return _submit_long_job(
+        state, entry, COMPARISON, f"Comparison of classifiers on {entry.name}", arguments
+    )
 
 
 async def list_models(state: ServerState, request: ApiRequest, entry: OpenDataset) -> Payload:
@@ -270,7 +274,7 @@ async def train(state: ServerState, request: ApiRequest, entry: OpenDataset) -> 
 
     job = state.jobs.submit(
         f"Training {title} on {entry.name}",
-        "long_tasks.train",
+        Task.TRAIN,
         {
             "packed": entry.packed,
             "recipe": recipe,
@@ -326,7 +330,7 @@ async def predict(state: ServerState, request: ApiRequest, model: TrainedModel) 
     }
     return state.submit_file_job(
         f"Predicting {file.display_name}",
-        "long_tasks.predict",
+        Task.PREDICT,
         arguments,
         upload_ids=uploaded.upload_ids,
     )
