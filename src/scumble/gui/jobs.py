@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
@@ -162,12 +162,20 @@ class Jobs(ItemsById[Job]):
         Maximum number of jobs that run at the same time, each in a worker process.
     idle : sequence of Worker
         Workers that have been started already.
+    open_dataset_keys : callable
+        Returns the keys of all open data sets; workers drop all others.
     """
 
-    def __init__(self, n_workers: int, idle: Sequence[Worker] = ()) -> None:
+    def __init__(
+        self,
+        n_workers: int,
+        idle: Sequence[Worker] = (),
+        open_dataset_keys: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         super().__init__("There is no such job.")
         self._numbers = itertools.count(1)
         self._idle = list(idle)
+        self._open_dataset_keys = open_dataset_keys
         self._slots = asyncio.Semaphore(n_workers)
         # Jobs of minutes leave one process to jobs of seconds.
         self._long_slots = asyncio.Semaphore(max(1, n_workers - 1))
@@ -253,6 +261,11 @@ class Jobs(ItemsById[Job]):
         worker.interrupt()
         asyncio.get_running_loop().call_later(STOP_GRACE_SECONDS, self.cancel, job)
 
+    def release_closed_datasets(self) -> None:
+        """Let idle workers drop the data sets that were closed; busy ones do so after their job."""
+        for worker in self._idle:
+            worker.retain_datasets(self._open_dataset_keys())
+
     async def close(self) -> None:
         """Cancel all jobs and end all worker processes."""
         for job in self.unfinished:
@@ -309,6 +322,7 @@ class Jobs(ItemsById[Job]):
             finally:
                 job._worker = None
                 if worker.is_alive:
+                    worker.retain_datasets(self._open_dataset_keys())
                     self._idle.append(worker)
                 else:
                     worker.close()

@@ -25,8 +25,8 @@ from scumble.report.concurrence import difficult_label_to_dict, features_by_kind
 from scumble.report.treatment import BEFORE_AFTER_MEASURES, step_notes
 
 if TYPE_CHECKING:
+    from scumble.gui.packed_dataset import PackedDataset
     from scumble.gui.state import OpenDataset
-    from scumble.gui.worker import PackedDataset
 
 #: The measures of a label in scatter plots, before/after tables and lists of co-occurring labels.
 LABEL_MEASURES = ("count", "irlbl", "scumble")

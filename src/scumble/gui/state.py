@@ -22,7 +22,8 @@ from scumble.gui.folders import (
 from scumble.gui.guard import DownloadTokens, Settings
 from scumble.gui.http_messages import ApiRequest, ItemsById, RequestError
 from scumble.gui.jobs import Job, Jobs, ResultCallback
-from scumble.gui.worker import PackedDataset, Payload, Task, Worker
+from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.worker import Payload, Task, Worker
 
 if TYPE_CHECKING:  # the server starts faster without the modules that compute
     from scumble.gui.pages import PagedTable
@@ -222,6 +223,10 @@ class OpenDatasets(ItemsById[OpenDataset]):
         self._items[dataset_id] = entry
         return entry
 
+    def keys(self) -> list[str]:
+        """Return the keys of the open data sets, by which workers know them."""
+        return [entry.packed.key for entry in self]
+
     def holds(self, entry: OpenDataset) -> bool:
         """Return whether this data set is still open, and not another one with its id."""
         return self._items.get(entry.id) is entry
@@ -268,7 +273,7 @@ class ServerState:
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
         self.models = TrainedModels(self.folder / "models")
         self.files = Downloads(self.folder / "files")
-        self.jobs = Jobs(settings.n_workers, idle)
+        self.jobs = Jobs(settings.n_workers, idle, open_dataset_keys=self.datasets.keys)
         self.first_job: Job | None = None
         self.initial_upload: tuple[Upload, Payload] | None = None
         self._catalogue_job: Job | None = None

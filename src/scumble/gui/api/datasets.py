@@ -226,6 +226,7 @@ async def close_dataset(state: ServerState, request: ApiRequest, entry: OpenData
     for job in entry.latest_jobs.unfinished:
         state.jobs.cancel(job)
     state.datasets.close(entry.id)
+    state.jobs.release_closed_datasets()
     state.models.discard_trained_on(entry.id)
 
 

@@ -8,9 +8,10 @@ from scumble.gui.api.datasets import find_uploads, read_options
 from scumble.gui.folders import TrainedModel, UploadedDataset, link_or_copy
 from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
 from scumble.gui.jobs import Job
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.recipes import format_recipe
 from scumble.gui.state import OpenDataset, ServerState, slug
-from scumble.gui.worker import PackedDataset, Payload, Task
+from scumble.gui.worker import Payload, Task
 
 #: Maximum number of resamplers in a chain.
 MAX_STEPS = 6

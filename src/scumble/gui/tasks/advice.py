@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from scumble._core.progress import progress_bar
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.tasks.commands import as_python_call, as_shell_options
-from scumble.gui.worker import PackedDataset, Payload, WrittenFile, interruptible
+from scumble.gui.worker import Payload, WrittenFile, interruptible
 
 
 def advise_on(

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from scumble._core.calls import format_call
 from scumble.gui.methods import make_model, make_resamplers
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.recipes import format_chain
 from scumble.gui.tasks.commands import as_shell_options
-from scumble.gui.worker import PackedDataset, Payload
+from scumble.gui.worker import Payload
 
 #: Maximum number of labels whose gains the page shows; of more labels, those with the most training
 #: rows.

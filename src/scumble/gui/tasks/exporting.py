@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scumble._core.progress import progress_bar
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.tasks.display_names import replace_paths_in_messages
-from scumble.gui.worker import PackedDataset, Payload, WrittenFile
+from scumble.gui.worker import Payload, WrittenFile
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import progress_bar
 from scumble.gui.methods import make_model, make_resamplers
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.recipes import format_recipe
-from scumble.gui.worker import PackedDataset, Payload, WrittenFile
+from scumble.gui.worker import Payload, WrittenFile
 
 if TYPE_CHECKING:  # the first data set is opened sooner without asyncio
     from scumble.gui.folders import Upload, UploadedDataset

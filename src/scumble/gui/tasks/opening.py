@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from scumble._core.progress import progress_bar
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.tasks.packing import pack_with_measures
-from scumble.gui.worker import PackedDataset, Payload
+from scumble.gui.worker import Payload
 
 
 def open_path(name: str, options: Payload) -> PackedDataset | None:

@@ -2,7 +2,7 @@
 
 from scumble._core.progress import progress_bar
 from scumble.data import MultilabelDataset
-from scumble.gui.worker import PackedDataset
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.measures.summary import characterize
 
 

@@ -2,9 +2,10 @@
 
 from scumble._core.progress import progress_bar
 from scumble.gui.methods import make_resamplers
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.recipes import format_chain
 from scumble.gui.tasks.packing import pack_with_measures
-from scumble.gui.worker import PackedDataset, Payload
+from scumble.gui.worker import Payload
 
 
 def treat(packed: PackedDataset, steps: list[Payload]) -> tuple[PackedDataset, Payload]:

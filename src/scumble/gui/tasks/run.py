@@ -9,6 +9,7 @@ from typing import Any
 from scumble._core.errors import ScumbleError, ScumbleWarning
 from scumble._core.progress import show_progress
 from scumble._core.registry import load_plugins
+from scumble.gui.packed_dataset import DatasetReference, HeldDatasets, PackedDataset
 from scumble.gui.tasks import (
     advice,
     catalogue,
@@ -22,6 +23,7 @@ from scumble.gui.tasks import (
 from scumble.gui.worker import (
     INTERNAL_ERROR_MESSAGE,
     Payload,
+    RetainDatasets,
     Task,
     disk_full_message,
     send_uninterrupted,
@@ -29,6 +31,8 @@ from scumble.gui.worker import (
 
 #: Minimum seconds between two progress messages; a page cannot show more.
 PROGRESS_INTERVAL = 0.05
+#: The data sets of this process.
+HELD_DATASETS = HeldDatasets()
 #: The function of each task. These modules import what they alone need inside their functions, so
 #: that the first task, which opens a file, ends soon.
 TASK_FUNCTIONS: Mapping[Task, Callable[..., Any]] = {
@@ -50,29 +54,43 @@ TASK_FUNCTIONS: Mapping[Task, Callable[..., Any]] = {
 }
 
 
+def handle_request(
+    request: tuple[Task, Payload] | RetainDatasets, send: Callable[[Any], None]
+) -> tuple[str, Any]:
+    """Run a task, or drop the data sets that the server has closed; return the last message."""
+    if isinstance(request, RetainDatasets):
+        HELD_DATASETS.retain(request.keys)
+        return "retained", None
+    return run_task(request, send)
+
+
 def run_task(request: tuple[Task, Payload], send: Callable[[Any], None]) -> tuple[str, Any]:
     """Run a task and return its last message.
 
     Parameters
     ----------
     request : tuple of Task and dict
-        The task, and the arguments of its function by name.
+        The task, and the arguments of its function by name. A data set is a `PackedDataset`, or a
+        `DatasetReference` to one that this process holds.
     send : callable
         Sends a message to the server.
 
     Returns
     -------
     tuple of str and object
-        ``"done"`` with the result and the warnings, ``"failed"`` with the reason, or ``"stopped"``
-        with None.
+        ``"done"`` with the result and the warnings, ``"failed"`` with the reason, ``"stopped"``
+        with None, or ``"missing"`` with None if this process does not hold the data set.
     """
     task, arguments = request
+    if any(_is_missing(value) for value in arguments.values()):
+        return "missing", None
     load_plugins()  # with the first task only: no request imports anything later
     progress = _ProgressMessages(send_uninterrupted(send))
     try:
         with show_progress(progress), warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter("always", ScumbleWarning)
-            result = TASK_FUNCTIONS[task](**arguments)
+            values = {name: _as_dataset(value) for name, value in arguments.items()}
+            result = TASK_FUNCTIONS[task](**values)
     except ScumbleError as error:
         return "failed", str(error)
     except KeyboardInterrupt:  # there is no partial result yet
@@ -90,7 +108,29 @@ def run_task(request: tuple[Task, Payload], send: Callable[[Any], None]) -> tupl
         for warning in caught_warnings
         if issubclass(warning.category, ScumbleWarning)
     ]
+    _hold_new_dataset(result)
     return "done", (result, notes)
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether an argument refers to a data set that this process does not hold."""
+    return isinstance(value, DatasetReference) and value.key not in HELD_DATASETS
+
+
+def _as_dataset(value: Any) -> Any:
+    """Return the data set that an argument refers to, and any other argument as it is."""
+    if isinstance(value, DatasetReference):
+        return HELD_DATASETS.use(value.key)
+    if isinstance(value, PackedDataset):
+        HELD_DATASETS.add(value)
+    return value
+
+
+def _hold_new_dataset(result: Any) -> None:
+    """Keep a data set that a task has made: its result, or the first item of its result."""
+    new_item = result[0] if isinstance(result, tuple) else result
+    if isinstance(new_item, PackedDataset):
+        HELD_DATASETS.add(new_item)
 
 
 class _ProgressMessages:

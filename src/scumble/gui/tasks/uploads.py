@@ -17,9 +17,10 @@ from scumble._core.files import BLOCK_BYTES, COMPRESSIONS, CompressiblePath, Inp
 from scumble.data import MultilabelDataset, read
 from scumble.data.formats.arff.label_xml import MissingXmlError, find_label_xml
 from scumble.data.input_files import find_data_member, is_archive, list_data_members
+from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.tasks.display_names import replace_paths_in_messages
 from scumble.gui.tasks.packing import pack_with_measures
-from scumble.gui.worker import PackedDataset, Payload
+from scumble.gui.worker import Payload
 
 if TYPE_CHECKING:  # the first data set is opened sooner without asyncio
     from scumble.gui.folders import Upload, UploadedDataset
