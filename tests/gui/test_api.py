@@ -5,18 +5,18 @@ import gzip
 import io
 import json
 import math
+import re
 import sys
 import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
 
 import httpx
 import numpy as np
 import pytest
 
 import scumble
-from scumble.gui.api.routes import ROUTES, UPLOAD_ROUTE
+from scumble.gui.api.routes import ROUTES, openapi_document
 from scumble.gui.methods import make_resampler
 from scumble.gui.pages import _row_order
 from scumble.measures.summary import to_json_value
@@ -53,8 +53,8 @@ def all_rows(client, path, **query):
         page = client.get(path, params={"limit": 500, "offset": offset, **query}).json()
         rows += page["rows"]
         offset += 500
-        if offset >= page["found"]:
-            assert len(rows) == page["found"]
+        if offset >= page["n_matches"]:
+            assert len(rows) == page["n_matches"]
             return rows
 
 
@@ -62,14 +62,17 @@ def all_rows(client, path, **query):
 
 
 def described():
-    text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
-    return json.loads(text)
+    return openapi_document()
 
 
 def check(value, schema, where="answer"):
     """Compare a value with a schema: the part of JSON Schema that we use."""
     if "$ref" in schema:
         schema = described()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    for part in schema.get("allOf", ()):
+        check(value, part, where)
+    if "anyOf" in schema:
+        assert any(conforms(value, part) for part in schema["anyOf"]), where
     kinds = {
         "object": dict,
         "array": list,
@@ -89,15 +92,24 @@ def check(value, schema, where="answer"):
         assert value in schema["enum"], where
     if isinstance(value, dict):
         assert set(schema.get("required", ())) <= set(value), (where, set(value))
-        if schema.get("required"):
+        if schema.get("additionalProperties") is False:
             assert set(value) <= set(schema["properties"]), (where, set(value))
         for key, item in value.items():
             part = schema.get("properties", {}).get(key) or schema.get("additionalProperties")
             if part:
                 check(item, part, f"{where}.{key}")
     if isinstance(value, list) and "items" in schema:
+        assert schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf), where
         for item in value[:20]:
             check(item, schema["items"], f"{where}[]")
+
+
+def conforms(value, schema):
+    try:
+        check(value, schema)
+    except AssertionError:
+        return False
+    return True
 
 
 def test_the_description_names_every_address_and_no_other(client):
@@ -107,8 +119,83 @@ def test_the_description_names_every_address_and_no_other(client):
         for method in calls
         if method != "parameters"
     }
-    assert described_addresses == {(method, path) for method, path, _ in ROUTES} | {UPLOAD_ROUTE}
+    assert described_addresses == {(route.method, route.path) for route in ROUTES}
+    assert len(ROUTES) == len(described_addresses)
     assert client.get("/openapi.json").json() == described()
+
+
+def all_schemas(part):
+    """Yield all schemas of a part of the description."""
+    if isinstance(part, list):
+        for item in part:
+            yield from all_schemas(item)
+    elif isinstance(part, dict):
+        for key, item in part.items():
+            if key == "properties":
+                for schema in item.values():
+                    yield schema
+                    yield from all_schemas(schema)
+            elif key not in ("default", "enum"):
+                if key in ("schema", "items", "additionalProperties") and isinstance(item, dict):
+                    yield item
+                yield from all_schemas(item)
+
+
+def test_the_description_is_openapi():
+    """The rules of OpenAPI 3.1 and of JSON Schema for what we use of them."""
+    document = described()
+    assert document["openapi"] == "3.1.0"
+    assert {"title", "version"} <= set(document["info"])
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    for path, calls in document["paths"].items():
+        variables = set(re.findall(r"{(\w+)}", path))
+        for method, operation in calls.items():
+            assert method in ("get", "post", "delete")
+            assert operation["summary"]
+            parameters = operation.get("parameters", [])
+            names = [(parameter["in"], parameter["name"]) for parameter in parameters]
+            assert len(set(names)) == len(names)
+            assert {name for place, name in names if place == "path"} == variables
+            assert all(parameter["in"] in ("path", "query") for parameter in parameters)
+            assert all(p["required"] for p in parameters if p["in"] == "path")
+            assert all("schema" in parameter for parameter in parameters)
+            assert ("requestBody" in operation) <= (method == "post")
+            for status, response in operation["responses"].items():
+                assert re.fullmatch(r"[245]\d\d", status)
+                assert response["description"]
+            assert sum(status.startswith("2") for status in operation["responses"]) == 1
+    types = {"object", "array", "string", "boolean", "null", "integer", "number"}
+    keywords = {
+        *("type", "enum", "default", "description", "format", "$ref", "anyOf", "allOf"),
+        *("properties", "required", "additionalProperties", "items", "minItems", "maxItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength"),
+    }
+    components = document["components"]["schemas"]
+    schemas = [*components.values(), *all_schemas(document["paths"]), *all_schemas(components)]
+    assert len(schemas) > 300
+    for schema in schemas:
+        assert set(schema) <= keywords
+        listed = schema.get("type", [])
+        assert {listed} <= types if isinstance(listed, str) else set(listed) <= types
+        assert set(schema.get("required", ())) <= set(schema.get("properties", {}))
+        if "default" in schema:
+            check(schema["default"], schema)
+    references = re.findall(r'"\$ref": "#/components/schemas/(\w+)"', json.dumps(document))
+    assert set(references) == set(components)
+
+
+@pytest.mark.parametrize("path", ["labels", "labelsets", "features", "labels/0/partners"])
+def test_every_column_of_a_table_can_be_sorted_by(client, films, path):
+    address = f"/datasets/{films['id']}/{path}"
+    operations = described()["paths"][f"/datasets/{{dataset}}/{path.replace('0', '{label}')}"]
+    [sort] = [item for item in operations["get"]["parameters"] if item["name"] == "sort"]
+    columns = sort["schema"]["enum"]
+    header = client.get(f"{address}.csv").text.splitlines()[0].split(",")
+    if path == "labelsets":
+        header.remove("labels")  # a list of names
+    assert columns == header
+    for column in columns:
+        assert client.get(address, params={"sort": column}).json()["sort"] == column
 
 
 def test_answers_look_as_described(client, debtags):
@@ -125,8 +212,8 @@ def test_answers_look_as_described(client, debtags):
         assert answer.status_code == 200, path
         check(answer.json(), content["application/json"]["schema"], path)
     job = client.post("/examples/synthetic", json=SMALL)
-    check(job.json(), {"$ref": "#/components/schemas/Job"})
-    check(client.job(job), {"$ref": "#/components/schemas/Job"})
+    check(job.json(), {"$ref": "#/components/schemas/JobDescription"})
+    check(client.job(job), {"$ref": "#/components/schemas/JobDescription"})
 
 
 # Numbers
@@ -290,7 +377,7 @@ def test_a_page_says_where_it_lies(client, debtags):
     everything = all_rows(client, f"/datasets/{debtags}/labels", sort="count")
     fitting = [row for row in everything if "role::" in row["name"]]
     assert page["rows"] == fitting[2:5]
-    assert page["found"] == len(fitting)
+    assert page["n_matches"] == len(fitting)
     assert page["total"] == 431
     assert (page["sort"], page["order"]) == ("count", "descending")
 

@@ -21,7 +21,9 @@ import pytest
 import scumble
 from scumble._core.processes import ChildExitedError
 from scumble.gui import folders
+from scumble.gui.api.conversion import convert_query
 from scumble.gui.api.datasets import _parse_label_indices
+from scumble.gui.api.queries import TableQuery
 from scumble.gui.folders import (
     PrivateFolder,
     Uploads,
@@ -29,7 +31,7 @@ from scumble.gui.folders import (
     remove_abandoned_folders,
 )
 from scumble.gui.guard import MEGABYTE, Settings
-from scumble.gui.http_messages import ApiRequest, RequestError
+from scumble.gui.http_messages import RequestError
 from scumble.gui.jobs import Job, Jobs
 from scumble.gui.server import _listen
 from scumble.gui.state import OpenDatasets, ServerState
@@ -121,7 +123,7 @@ def test_waiting_for_a_job_ends_with_the_job(client, server, monkeypatch):
 @pytest.mark.parametrize("text", ["0" * 12 + "9" * 5000, "0" * 13, "1" * 13, "٣", "²", "", "+1"])
 def test_odd_numbers_are_refused(text):
     with pytest.raises(RequestError, match="whole number"):
-        ApiRequest(query={"offset": text}).get_query_int("offset", 0)
+        convert_query({"offset": text}, TableQuery)
 
 
 def test_too_many_labels_are_refused_and_not_cut_short():

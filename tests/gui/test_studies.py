@@ -231,7 +231,7 @@ def test_methods_side_by_side_are_the_librarys(client, photos, data):
         method["seconds"] = 0
     assert {key: result[key] for key in expected} == expected
     assert result["chains"]["mlros(percent=50,random_state=0)"] == [body[1]]
-    check(result, schema("SideBySide"))
+    check(result, schema("ResamplerComparison"))
     latest = client.get(f"/datasets/{photos}/methods").json()["job"]["result"]
     assert latest["verdict"] == result["verdict"]
 
@@ -403,7 +403,7 @@ def test_every_classifier_of_the_catalogue_can_be_made_with_its_defaults(client)
 def test_a_model_is_what_the_library_trains_and_can_be_downloaded(
     client, photos, data, model, tmp_path
 ):
-    check(model, schema("Model"))
+    check(model, schema("ModelDescription"))
     assert model["title"] == "br after remedial(one_sided=keep)"
     offer = client.post(f"/models/{model['model']}/file").json()
     path = tmp_path / offer["name"]

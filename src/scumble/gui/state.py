@@ -20,7 +20,7 @@ from scumble.gui.folders import (
     remove_abandoned_folders,
 )
 from scumble.gui.guard import DownloadTokens, Settings
-from scumble.gui.http_messages import ApiRequest, ItemsById, RequestError
+from scumble.gui.http_messages import ItemsById, RequestError
 from scumble.gui.jobs import Job, Jobs, ResultCallback
 from scumble.gui.packed_dataset import PackedDataset
 from scumble.gui.worker import Payload, Task, Worker
@@ -170,8 +170,10 @@ class OpenDataset:
 
     def warm_up(self) -> None:
         """Make what the pages request first; the imports that this needs take a second."""
+        from scumble.gui.api.queries import TableQuery
+
         for name in ("labels", "labelsets", "features"):
-            self.table(name).page(ApiRequest())
+            self.table(name).page(TableQuery())
         self.chord()
 
 
