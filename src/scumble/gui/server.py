@@ -284,12 +284,15 @@ async def _receive_upload(http_request: Any) -> Any:
     """Store the body of a request as an uploaded file."""
     from starlette.requests import ClientDisconnect
 
+    from scumble.gui.api.conversion import convert_query
+    from scumble.gui.api.queries import UploadQuery
+
     state: ServerState = http_request.app.state.server
     content_length = http_request.headers.get("content-length", "")
     try:
         catalogue = await state.catalogue()
         upload = await state.uploads.store(
-            http_request.query_params.get("name", "data"),
+            convert_query(http_request.query_params, UploadQuery).name,
             http_request.stream(),
             declared_size=int(content_length) if content_length.isdecimal() else None,
             suffixes=catalogue["suffixes"],

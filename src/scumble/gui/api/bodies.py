@@ -42,6 +42,17 @@ Seed = Annotated[
 Columns = Annotated[
     list[str | int], ErrorMessage("The option {name} must list names or numbers of columns.")
 ]
+# Options of readers that a preview has as well.
+FormatOption = Annotated[
+    str | None, _WRONG_TYPE, "Format of the file; by default, it is recognized."
+]
+MemberOption = Annotated[
+    str | None, _WRONG_TYPE, "The file in a .zip archive, if several contain data."
+]
+DelimiterOption = Annotated[str | None, _WRONG_TYPE, "Separates the values of a row."]
+EncodingOption = Annotated[str | None, _WRONG_TYPE, "The encoding, such as cp1252."]
+DecimalOption = Annotated[str | None, _WRONG_TYPE, "The decimal sign: a point or a comma."]
+HeaderOption = Annotated[bool | None, _WRONG_TYPE, "Whether the first row contains names."]
 UploadIds = Annotated[
     list[str],
     Length(1, 2),
@@ -85,12 +96,8 @@ Treatment = Annotated[
 class ReadOptions:
     """Options of readers that a client may set. None of them can be a path."""
 
-    format: Annotated[
-        str | None, _WRONG_TYPE, "Format of the file; by default, it is recognized."
-    ] = None
-    member: Annotated[
-        str | None, _WRONG_TYPE, "The file in a .zip archive, if several contain data."
-    ] = None
+    format: FormatOption = None
+    member: MemberOption = None
     labels: Annotated[
         int | Columns | None,
         _WRONG_TYPE,
@@ -117,10 +124,10 @@ class ReadOptions:
         _WRONG_TYPE,
         "Columns that are features, whatever they look like; true: all columns.",
     ] = None
-    delimiter: Annotated[str | None, _WRONG_TYPE, "Separates the values of a row."] = None
-    encoding: Annotated[str | None, _WRONG_TYPE, "The encoding, such as cp1252."] = None
-    decimal: Annotated[str | None, _WRONG_TYPE, "The decimal sign: a point or a comma."] = None
-    header: Annotated[bool | None, _WRONG_TYPE, "Whether the first row contains names."] = None
+    delimiter: DelimiterOption = None
+    encoding: EncodingOption = None
+    decimal: DecimalOption = None
+    header: HeaderOption = None
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, list) and len({type(item) for item in self.labels}) != 1:
@@ -150,16 +157,12 @@ class OpenBody(ReadOptions):
 class PreviewBody:
     """How to read the beginning of a file; other options are inferred."""
 
-    format: Annotated[
-        str | None, _WRONG_TYPE, "Format of the file; by default, it is recognized."
-    ] = None
-    member: Annotated[
-        str | None, _WRONG_TYPE, "The file in a .zip archive, if several contain data."
-    ] = None
-    delimiter: Annotated[str | None, _WRONG_TYPE, "Separates the values of a row."] = None
-    encoding: Annotated[str | None, _WRONG_TYPE, "The encoding, such as cp1252."] = None
-    decimal: Annotated[str | None, _WRONG_TYPE, "The decimal sign: a point or a comma."] = None
-    header: Annotated[bool | None, _WRONG_TYPE, "Whether the first row contains names."] = None
+    format: FormatOption = None
+    member: MemberOption = None
+    delimiter: DelimiterOption = None
+    encoding: EncodingOption = None
+    decimal: DecimalOption = None
+    header: HeaderOption = None
 
     _unknown_field_message: ClassVar[str] = (
         "The options of a preview are: format, member, delimiter, encoding, decimal, header."

@@ -3,6 +3,8 @@
 The types of the fields say what is allowed. ``Annotated`` adds to a type a `Range`, a `Length`, an
 `ErrorMessage` or, as a plain string, a description for the OpenAPI document. The types are str,
 int, float, bool, None, ``Literal``, lists, dicts with text keys, dataclasses and unions of these.
+
+Fields that a dataclass does not declare are ignored, unless it has an ``_unknown_field_message``.
 """
 
 import json

@@ -446,16 +446,19 @@ class UploadDescription(TypedDict):
     size: int
 
 
-class PublicDataset(TypedDict):
-    """A public data set, and where it is."""
-
-    name: str
-    title: str
-    place: Literal["embedded", "here", "to fetch", "SCUMBLE_DATA only"]
-    size: Annotated[int | None, "Bytes to download."]
-    instances: int
-    features: int
-    labels: int
+#: A public data set, and where it is.
+PublicDataset = TypedDict(  # noqa: UP013  # some keys are not names that the code may use
+    "PublicDataset",
+    {
+        "name": str,
+        "title": str,
+        "place": Literal["embedded", "here", "to fetch", "SCUMBLE_DATA only"],
+        "size": Annotated[int | None, "Bytes to download."],
+        "instances": int,
+        "features": int,
+        "labels": int,
+    },
+)
 
 
 class PublicDatasets(TypedDict):
