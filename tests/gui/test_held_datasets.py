@@ -105,8 +105,20 @@ def test_a_worker_keeps_what_it_used_last_within_its_limit():
     held.use("first")
     held.add(PackedDataset("third", {}, {}, b"x", [np.zeros(9, np.uint8)]))
     assert [key for key in ("first", "second", "third") if key in held] == ["first", "third"]
-    held.add(PackedDataset("large", {}, {}, b"x" * 100, []))  # it is needed in any case
-    assert [key for key in ("first", "third", "large") if key in held] == ["large"]
+    held.add(PackedDataset("large", {}, {}, b"x" * 100, []))
+    assert [key for key in ("first", "third", "large") if key in held] == ["first", "third"]
+
+
+def test_a_data_set_that_is_too_large_to_keep_is_sent_with_every_task(
+    worker, n_pickled, tmp_path, monkeypatch
+):
+    packed = worker.result(Task.OPEN_NAMED, name="synthetic", options=OPTIONS)
+    monkeypatch.setattr(run, "HELD_DATASETS", HeldDatasets(max_bytes=1))
+    n_pickled.clear()
+    treated = use(worker, packed, tmp_path)
+    assert n_pickled == {treated.metadata["n_instances"]: 1}  # bytes are handed on
+    n_large = sum(size > SMALL_REQUEST for size in worker.request_sizes)
+    assert n_large == 3  # a treatment, an export and an advice
 
 
 def is_held(worker, packed):

@@ -21,9 +21,8 @@ if TYPE_CHECKING:  # the server starts faster without the modules that compute
 
     Content = tuple[MultilabelDataset, Summary, FeatureTable]
 
-#: Maximum bytes of the data sets that a worker process keeps; of more, it keeps those used last,
-#: and at least one. As much again would not make the page faster: people work on few data sets at a
-#: time.
+#: Maximum bytes of the data sets that a worker process keeps; of more, it keeps those used last. A
+#: larger data set is sent with every task: keeping it would cost as much memory again.
 MAX_HELD_BYTES = 1 << 30
 
 
@@ -135,7 +134,7 @@ class HeldDatasets:
     Parameters
     ----------
     max_bytes : int
-        Maximum bytes of all data sets together; the one used last is kept in any case.
+        Maximum bytes of all data sets together.
 
     Examples
     --------
@@ -158,11 +157,16 @@ class HeldDatasets:
         return key in self._datasets
 
     def add(self, packed: PackedDataset) -> None:
-        """Add a data set as the one used last; drop those used least recently if necessary."""
+        """Add a data set as the one used last; drop those used least recently if necessary.
+
+        A data set that is larger than the limit is not kept.
+        """
         self._datasets.pop(packed.key, None)
+        if packed.n_bytes > self._max_bytes:
+            return
         self._datasets[packed.key] = packed
         n_bytes = sum(held.n_bytes for held in self._datasets.values())
-        for key in list(self._datasets)[:-1]:
+        for key in list(self._datasets):
             if n_bytes <= self._max_bytes:
                 return
             n_bytes -= self._datasets.pop(key).n_bytes
