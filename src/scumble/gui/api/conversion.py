@@ -112,7 +112,7 @@ def convert_query(query: Mapping[str, str], record_type: type[Record]) -> Record
     """
     hints = field_types(record_type)  # type: ignore[arg-type]  # a class is hashable
     values = {
-        name: _parse_integer(text) if _accepts(0, hints[name]) else text
+        name: _parse_integer(text) if accepts(0, hints[name]) else text
         for name, text in query.items()
         if name in hints
     }
@@ -123,15 +123,6 @@ def check_range(name: str, value: int, limits: Range) -> None:
     """Raise a `RequestError` if an integer is outside limits that depend on the data set."""
     if not limits.allows(value):
         raise RequestError(f"{name!r} must be {_describe_limits(int, limits)}.")
-
-
-def is_allowed(value: Any, hint: Any) -> bool:
-    """Return whether a value has a type and is within its limits."""
-    try:
-        _convert(value, hint, "")
-    except (ValueNotAllowedError, RequestError):
-        return False
-    return True
 
 
 @cache
@@ -194,7 +185,7 @@ def _convert(value: Any, hint: Any, name: str) -> Any:
     """
     inner, annotations = split_annotated(hint)
     try:
-        if not _accepts(value, inner):
+        if not accepts(value, inner):
             raise ValueNotAllowedError(_describe(inner, annotations))
         converted = _convert_items(value, inner, name)
         _check_limits(converted, inner, annotations)
@@ -209,7 +200,7 @@ def _convert(value: Any, hint: Any, name: str) -> Any:
 def _convert_items(value: Any, hint: Any, name: str) -> Any:
     """Return a JSON value, which has a type without annotations, with its items converted."""
     if is_union(hint):
-        member = next(member for member in get_args(hint) if _accepts(value, member))
+        member = next(member for member in get_args(hint) if accepts(value, member))
         return _convert(value, member, name)
     if get_origin(hint) is list:
         [item_hint] = get_args(hint)
@@ -230,13 +221,13 @@ def _check_limits(value: Any, hint: Any, annotations: tuple[Any, ...]) -> None:
                 raise ValueNotAllowedError(_describe_limits(hint, annotation))
 
 
-def _accepts(value: Any, hint: Any) -> bool:
+def accepts(value: Any, hint: Any) -> bool:
     """Return whether a JSON value has a type, without regard to its items and to limits."""
     inner, _ = split_annotated(hint)
     if inner is Any:
         return True
     if is_union(inner):
-        return any(_accepts(value, member) for member in get_args(inner))
+        return any(accepts(value, member) for member in get_args(inner))
     origin = get_origin(inner)
     if origin is Literal:
         return value in get_args(inner)

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from scumble.gui.api.bodies import READ_OPTIONS, OpenBody, PreviewBody, SyntheticBody
-from scumble.gui.api.conversion import Range, check_range, is_allowed
+from scumble.gui.api.conversion import Range, accepts, check_range
 from scumble.gui.api.queries import MAX_LABELS, ChordQuery, PartnersQuery, TableQuery
 from scumble.gui.folders import Upload, UploadedDataset
 from scumble.gui.http_messages import ApiResponse, RequestError
@@ -82,7 +82,7 @@ def waiting_file(state: ServerState) -> dict[str, Any] | None:
     form_options = {
         name: value
         for name, value in options.items()
-        if name in READ_OPTIONS and is_allowed(value, READ_OPTIONS[name])
+        if name in READ_OPTIONS and accepts(value, READ_OPTIONS[name])
     }
     return {
         "id": file.id,
