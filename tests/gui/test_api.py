@@ -583,6 +583,94 @@ def test_wrong_bodies_are_refused(client, body, status):
     assert refused.json()["error"]
 
 
+READ_OPTIONS = (
+    "format, member, labels, label_column, label_separator, weight_column, ignore, text, "
+    "category, keep, delimiter, encoding, decimal, header"
+)
+ITEM = "Each item must have a {!r} and may have 'parameters'."
+STEPS = "'steps' must list 1 to 6 methods with their parameters."
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/datasets", {}, "'uploads' must list one file, or a MULAN file and its XML."),
+        (
+            "/datasets",
+            {"uploads": ["a"], "path": "b"},
+            f"There is no option 'path'. Known are: {READ_OPTIONS}.",
+        ),
+        (
+            "/datasets",
+            {"uploads": ["a"], "header": 1},
+            "The option 'header' has a wrong type.",
+        ),
+        (
+            "/datasets",
+            {"uploads": ["a"], "ignore": [None]},
+            "The option 'ignore' must list names or numbers of columns.",
+        ),
+        (
+            "/datasets",
+            {"uploads": ["a"], "labels": [1, "b"]},
+            "'labels' must be names, or column numbers, or a count.",
+        ),
+        ("/examples/synthetic", {"n_labels": "5"}, "'n_labels' must be a number."),
+        (
+            "/examples/synthetic",
+            {"n_labels": 10_001},
+            "'n_labels' must be between 0 and 10,000.",
+        ),
+        (
+            "/tickets",
+            {"address": 1},
+            "'address' must be an address of this API, such as /api/v1/files/NUMBER.",
+        ),
+        ("{dataset}/treatments", {"steps": []}, STEPS),
+        ("{dataset}/treatments", {"steps": [{"method": 3}]}, ITEM.format("method")),
+        ("{dataset}/treatments", {"steps": ["remedial"]}, ITEM.format("method")),
+        (
+            "{dataset}/treatments",
+            {"steps": [{"method": "remedial", "parameters": {"passes": [1]}}]},
+            "'parameters' must hold numbers, words, true, false or null.",
+        ),
+        (
+            "{dataset}/exports",
+            {"format": 1},
+            "'kind' must be data or report, and 'format' one of the formats of this kind.",
+        ),
+        ("{dataset}/advice", {"budget": 0}, "'budget' must be seconds up to 86,400, or null."),
+        (
+            "{dataset}/advice",
+            {"random_state": True},
+            "'random_state' must be a whole number from 0 to 2,147,483,648.",
+        ),
+        ("{dataset}/comparison", {}, "'classifiers' must list 1 to 30 of them."),
+        ("{dataset}/comparison", {"classifiers": ["br"]}, ITEM.format("classifier")),
+        (
+            "{dataset}/comparison",
+            {"classifiers": [{"classifier": "br"}], "treatments": "remedial"},
+            "'treatments' must list at most 30 lists of steps.",
+        ),
+        (
+            "{dataset}/comparison",
+            {"classifiers": [{"classifier": "br"}], "treatments": [[{"method": "mlros"}] * 7]},
+            STEPS,
+        ),
+        (
+            "{dataset}/comparison",
+            {"classifiers": [{"classifier": "br"}], "folds": 1},
+            "'repeats' must be 1 to 10, and 'folds' 2 to 20.",
+        ),
+        ("{dataset}/models", {}, ITEM.format("classifier")),
+    ],
+)
+def test_refusals_say_what_is_allowed(client, films, path, body, message):
+    address = path.replace("{dataset}", f"/datasets/{films['id']}")
+    refused = client.post(address, json=body)
+    assert (refused.status_code, refused.json()) == (422, {"error": message})
+
+
 def test_files_that_do_not_belong_together_are_refused(client):
     xml = client.upload("a.xml", XML.encode()).json()["id"]
     first = client.upload("a.csv", CSV.encode()).json()["id"]

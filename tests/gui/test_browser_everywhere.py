@@ -272,7 +272,7 @@ def a_file_is_being_read(page, process):
 
 def end_from_outside(page, stopped):
     """Kill all workers, also those that begin only now, until the page tells of it."""
-    alert = page.get_by_role("alert").get_by_text("ended from outside")
+    alert = page.get_by_role("alert").get_by_text("worker process was killed")
     while not alert.count():
         for worker in stopped:
             with suppress(psutil.NoSuchProcess):

@@ -161,3 +161,7 @@ def test_a_received_data_set_is_that_of_the_library():
     received = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(packed, 5)), 5))
     assert received.data == data
     assert received.n_bytes == packed.n_bytes
+
+
+def test_every_task_has_a_function():
+    assert set(run.TASK_FUNCTIONS) == set(Task)
