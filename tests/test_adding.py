@@ -182,7 +182,7 @@ EXAMS = {
         "tests/evaluate/metrics/test_metrics.py",
         "promises or overlooked or dense_and_sparse",
     ),
-    "format": ("tests/data/formats/test_common.py", "dense_json and not shapes"),
+    "format": ("tests/data/formats/test_common.py", "dense_json"),
     "names": ("tests/test_api.py", "exports or public"),
     "parameters": ("tests/test_parameters.py", "RarestClones or Modest"),
     "entries": ("tests/test_catalogue.py", "family"),
