@@ -275,11 +275,23 @@ SUMMARY_ROWS = (
 )
 
 
+#: Format of the measures of a summary that are not in `SUMMARY_ROWS`; their title is their name.
+OTHER_MEASURE_FORMAT = ".4f"
+
+
+def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return titles and values of all measures of a summary, those of other authors last."""
+    rows = [(title, format_number(summary[key], spec)) for title, key, spec in SUMMARY_ROWS]
+    keys_in_rows = {"name", *(key for _, key, _ in SUMMARY_ROWS)}
+    for key, value in summary.items():
+        if key not in keys_in_rows:
+            rows.append((key, format_number(value, OTHER_MEASURE_FORMAT)))
+    return rows
+
+
 def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     """Return titles and values of all measures of a report, and counts of features by kind."""
-    rows = [
-        (title, format_number(report["summary"][key], spec)) for title, key, spec in SUMMARY_ROWS
-    ]
+    rows = summary_rows(report["summary"])
     for kind, count in report["features"].items():
         rows.append((f"Features: {kind}", format_number(count)))
     return rows
@@ -287,10 +299,7 @@ def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 def render_summary(summary: dict[str, Any], *, width: int | None = None) -> list[Line]:
     """Render the measures of a data set as text; parts of a count are indented below it."""
-    rows = [
-        (re.sub(".*: ", "  ", title), format_number(summary[key], spec))
-        for title, key, spec in SUMMARY_ROWS
-    ]
+    rows = [(re.sub(".*: ", "  ", title), value) for title, value in summary_rows(summary)]
     title: Line = [Segment(escape_controls(summary["name"]) or "data set", "title")]
     return [title, *table(("", ""), rows, width=width)[1:]]
 
