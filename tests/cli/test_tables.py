@@ -48,9 +48,10 @@ def commands_that_read():
     names = []
     for name in COMMAND_MODULES:
         command = load_command(name)
-        for subcommand in getattr(command, "commands", {"": command}).values():
-            if "option" in {parameter.name for parameter in subcommand.params} and name != "gui":
-                names.append(name)
+        subcommands = getattr(command, "commands", {"": command}).values()
+        options = {parameter.name for subcommand in subcommands for parameter in subcommand.params}
+        if "option" in options and name != "gui":
+            names.append(name)
     return names
 
 
