@@ -236,9 +236,10 @@ CLASSIFIER = Part(
         from scumble.learn import ModestRelevance
 
 
-        def test_no_score_is_larger_than_one():
-            X, Y = [[0], [1], [2]], [[0], [1], [1]]
-            assert ModestRelevance().fit(X, Y).predict(X).tolist() == Y
+        def test_a_label_needs_a_larger_score():
+            X, Y = [[0], [0], [1], [1]], [[1], [0], [1], [1]]
+            assert ModestRelevance(threshold=0.9).fit(X, Y).predict([[0]]).tolist() == [[0]]
+            assert ModestRelevance(threshold=0.1).fit(X, Y).predict([[0]]).tolist() == [[1]]
         """,
     import_file="learn/__init__.py",
     import_line="from scumble.learn.transformation.modest import ModestRelevance",
@@ -400,7 +401,7 @@ FORMAT = Part(
                 tables = json.load(stream)
             X = np.array(tables["X"], float).reshape(tables["shapes"]["X"])
             Y = np.array(tables["Y"], int).reshape(tables["shapes"]["Y"])
-            return MultilabelDataset(X, Y, name=source.path.stem)
+            return MultilabelDataset(X, Y, name=source.stem)
 
 
         def write_dense_json(dataset, target):
@@ -468,7 +469,7 @@ FORMAT_WITHOUT_ZERO_ROWS = Part(
                 rows = [json.loads(line) for line in io.TextIOWrapper(stream, "utf-8")]
             X = np.array([row["x"] for row in rows], float)
             Y = np.array([row["y"] for row in rows], int)
-            return MultilabelDataset(X, Y, name=source.path.stem)
+            return MultilabelDataset(X, Y, name=source.stem)
 
 
         def write_json_lines(dataset, target):

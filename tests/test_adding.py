@@ -12,6 +12,8 @@ from textwrap import dedent
 
 import pytest
 
+from scumble import catalogue
+from scumble._core.registry import KINDS
 from tests.added_parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,6 +45,43 @@ def write_part(folder, part):
     path.write_text(text)
 
 
+#: A plugin of pytest that leaves out the tests that have a part as parameter which is not new:
+#: they are the same as in the package, whose own tests run them.
+PLUGIN = """
+OTHER_NAMES = {names!r}
+
+
+def names_of(value):
+    '''Return the names under which a parameter of a test may be registered.'''
+    if isinstance(value, str):
+        return {{value}}
+    if isinstance(value, type):
+        return {{value.__name__}}
+    return {{type(value).__name__, getattr(value, "name", "")}}
+
+
+def pytest_collection_modifyitems(config, items):
+    '''Leave out the tests of one other part.'''
+    kept, left_out = [], []
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        values = () if parameters is None else parameters.params.values()
+        is_other = any(names_of(value) & OTHER_NAMES for value in values)
+        (left_out if is_other else kept).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
+"""
+
+
+def names_of_parts():
+    """Return the names of all parts that are not new, and of their classes."""
+    names = set()
+    for kind in KINDS:
+        for name, part in catalogue.entries(kind).items():
+            names |= {name, getattr(part, "__name__", name)}
+    return names
+
+
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory):
     """A copy of package, tests and documentation with one more part of each kind."""
@@ -55,12 +94,14 @@ def scratch(tmp_path_factory):
         shutil.copy(ROOT / name, folder)
     for part in PARTS:
         write_part(folder, part)
+    (folder / "only_new_parts.py").write_text(PLUGIN.format(names=names_of_parts()))
     return folder
 
 
 def run_python(scratch, *arguments):
     """Run Python on the copy."""
-    environment = {**os.environ, "PYTHONPATH": str(scratch / "src")}
+    paths = os.pathsep.join([str(scratch / "src"), str(scratch)])
+    environment = {**os.environ, "PYTHONPATH": paths}
     environment.pop("PYTEST_XDIST_WORKER", None)
     environment.pop("SCUMBLE_SHARED", None)  # comparisons with other programs are not repeated
     return subprocess.run(
@@ -71,7 +112,9 @@ def run_python(scratch, *arguments):
 def check_tests_pass(scratch, *arguments):
     """Run tests on the copy, and check that all pass and that there are some."""
     done = run_python(
-        scratch, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *arguments
+        scratch,
+        *("-m", "pytest", "-q", "-x", "-n", "0"),
+        *("-p", "no:cacheprovider", "-p", "only_new_parts", *arguments),
     )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     assert " passed" in done.stdout

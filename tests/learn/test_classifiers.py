@@ -29,6 +29,7 @@ from scumble.learn import (
     COCOA,
     ECCRU,
     HOMER,
+    BaseRanker,
     BinaryRelevance,
     C45Classifier,
     CalibratedLabelRanking,
@@ -41,6 +42,7 @@ from scumble.learn import (
     ResampledEnsemble,
     RidgeRanker,
     StackedBinaryRelevance,
+    ThresholdedClassifier,
 )
 from scumble.learn.base import (
     MultilabelClassifierConstraint,
@@ -94,12 +96,17 @@ def test_a_list_of_attributes_has_those_of_the_base_class(cls):
         assert [name for name in shared if name not in names] == []
 
 
+def has_parameter(short, name):
+    """Return whether a classifier has a parameter; those of the base class are optional."""
+    return name in KINDS[short]().get_params()
+
+
 def make(short, **parameters):
     """Make a classifier with a fixed seed, where it has one."""
     cls = KINDS[short]
-    if "random_state" in cls().get_params():
+    if has_parameter(short, "random_state"):
         parameters.setdefault("random_state", 0)
-    if "n_estimators" in cls().get_params():
+    if has_parameter(short, "n_estimators"):
         parameters.setdefault("n_estimators", 4)
     inner = multilabel_parameter(cls)
     if inner is not None and "estimator" in parameters:
@@ -200,11 +207,28 @@ def test_arrays_sparse_matrices_frames_and_lists_give_the_same(short):
 
 @with_bases
 def test_the_number_of_threads_changes_nothing(short, base):
+    if not has_parameter(short, "n_jobs"):
+        return
     X, Y = problem(n=200)
     answers = [make(short, **base, n_jobs=n).fit(X, Y).predict_both(X) for n in (1, 2, 5)]
     for labels, confidences in answers[1:]:
         assert (labels == answers[0][0]).all()
         assert (confidences == answers[0][1]).all()
+
+
+@pytest.mark.parametrize("short", [name for name in KINDS if issubclass(KINDS[name], BaseRanker)])
+def test_out_of_sample_scores_come_with_the_model_that_fit_gives(short):
+    X, Y = problem()
+    ranker = make(short)
+    scores = ranker.fit_out_of_sample(X, Y)
+    assert scores.shape == Y.shape
+    assert 0 <= scores.min() <= scores.max() <= 1
+    expected = make(short).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(ranker.predict_proba(X), expected, rtol=0, atol=1e-9)
+    # A row that is left out does not know its own labels, and most rows are still ranked right.
+    assert abs(scores - Y).mean() >= abs(expected - Y).mean()
+    assert scores[Y > 0].mean() > scores[Y == 0].mean()
+    assert ThresholdedClassifier(ranker, random_state=0).fit(X, Y).predict(X).shape == Y.shape
 
 
 @each_kind
@@ -349,7 +373,7 @@ def test_rows_without_labels_count(short):
     Y = np.zeros((20, 3), int)
     Y[10:, :2] = 1
     # Few neighbours, so that those of the first and last rows are alike.
-    few = {"n_neighbors": 5} if "n_neighbors" in KINDS[short]().get_params() else {}
+    few = {"n_neighbors": 5} if has_parameter(short, "n_neighbors") else {}
     labels = make(short, **few).fit(X, Y).predict([[0.0], [19.0]])
     assert labels.tolist() == [[0, 0, 0], [1, 1, 0]]
 
@@ -360,14 +384,15 @@ def test_missing_values_and_nominal_columns(short):
     codes = rng.integers(0, 3, 90)
     Y = np.column_stack([codes == 0, codes == 1, codes != 2, codes == 2]).astype(int)
     X = np.column_stack([codes, rng.normal(size=90)])
-    fitted = make(short, categorical_features={0: 3}).fit(X, Y)
+    nominal = has_parameter(short, "categorical_features")
+    fitted = make(short, **({"categorical_features": {0: 3}} if nominal else {})).fit(X, Y)
     # A tree finds the one column that tells all. To a ranker one half is no chosen threshold.
     enough = 0.85 if short in RANKERS else 1
     assert (fitted.predict(X) == Y).mean() >= enough
     frame = pd.DataFrame({"kind": pd.Categorical.from_codes(codes, list("abc")), "x": X[:, 1]})
     assert (make(short).fit(frame, Y).predict(frame) == Y).mean() >= enough
     X[::9, 0] = np.nan
-    fitted = make(short, categorical_features=[0]).fit(X, Y)
+    fitted = make(short, **({"categorical_features": [0]} if nominal else {})).fit(X, Y)
     known = ~np.isnan(X[:, 0])
     labels, confidences = fitted.predict_both(X)
     assert (labels[known] == Y[known]).mean() >= enough
@@ -413,10 +438,10 @@ def test_refusals(short):
         make(short).fit(X, Y[:-1])
     with pytest.raises(LabelError, match="no labels"):
         make(short).fit(X, Y[:, :0])
-    with pytest.raises(ParameterError, match="'n_jobs'"):
-        make(short, n_jobs=0).fit(X, Y)
-    with pytest.raises(ParameterError, match="'categorical_features'"):
-        make(short, categorical_features=[9]).fit(X, Y)
+    for name, value in {"n_jobs": 0, "categorical_features": [9]}.items():
+        if has_parameter(short, name):
+            with pytest.raises(ParameterError, match=f"'{name}'"):
+                make(short, **{name: value}).fit(X, Y)
     with pytest.raises(LabelError, match="y contains NaN"):
         make(short).fit(X, np.where(Y[:, 0] == 1, 1.0, np.nan))
     with pytest.raises(ScumbleError, match="is expecting"):

@@ -209,6 +209,14 @@ class FormulaMetric:
         """Return the value; subclasses define the arguments."""
         raise NotImplementedError
 
+    def apply(self, *arguments: Any) -> float:
+        """Return the value of the formula for counts or rankings, with its default parameters.
+
+        `evaluate` calls it. As a method it can be pickled, unlike the formula, whose name is that
+        of this object.
+        """
+        return self.formula(*arguments)
+
     def _bind(self, parameters: dict[str, Any]) -> Callable[..., float]:
         """Return the formula with its keyword-only parameters set."""
         return lambda *arguments: self.formula(*arguments, **parameters)
@@ -305,8 +313,9 @@ def bipartition_metric(
 
     def register_formula(formula: Callable[..., float]) -> BipartitionMetric:
         """Register the formula under its name, and return the metric object."""
+        metric = BipartitionMetric(formula)
         add_to_catalogue = register_metric(
-            formula,
+            metric.apply,
             needs="predictions",
             greater_is_better=greater_is_better,
             lower=lower,
@@ -314,7 +323,7 @@ def bipartition_metric(
             label_based=label_based,
             perfect_value=perfect_value,
         )
-        return add_to_catalogue(BipartitionMetric(formula))
+        return add_to_catalogue(metric)
 
     return register_formula
 
@@ -374,8 +383,9 @@ def ranking_metric(
 
     def register_formula(formula: Callable[..., float]) -> RankingMetric:
         """Register the formula under its name, and return the metric object."""
+        metric = RankingMetric(formula)
         add_to_catalogue = register_metric(
-            formula,
+            metric.apply,
             needs="scores",
             greater_is_better=greater_is_better,
             lower=lower,
@@ -383,7 +393,7 @@ def ranking_metric(
             label_based=label_based,
             perfect_value=perfect_value,
         )
-        return add_to_catalogue(RankingMetric(formula))
+        return add_to_catalogue(metric)
 
     return register_formula
 
@@ -427,14 +437,15 @@ def probability_metric(
 
     def register_formula(formula: Callable[..., float]) -> ProbabilityMetric:
         """Register the formula under its name, and return the metric object."""
+        metric = ProbabilityMetric(formula)
         add_to_catalogue = register_metric(
-            formula,
+            metric.apply,
             needs="probabilities",
             greater_is_better=False,
             lower=lower,
             upper=upper,
             perfect_value=perfect_value,
         )
-        return add_to_catalogue(ProbabilityMetric(formula))
+        return add_to_catalogue(metric)
 
     return register_formula
