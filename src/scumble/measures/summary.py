@@ -180,7 +180,7 @@ class Summary(TableReprMixin):
         left_out = {"labels", "scumble_by_instance", "labelsets", "other_measures"}
         names = [field.name for field in fields(self) if field.name not in left_out]
         values = {name: getattr(self, name) for name in names}
-        return to_json_value({**values, **self.other_measures})  # type: ignore[no-any-return]
+        return to_json_value({**values, **self.other_measures})
 
 
 def to_json_value(value: Any) -> Any:
