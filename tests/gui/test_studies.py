@@ -189,9 +189,8 @@ def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypat
     result = client.result(started)
     assert result["interrupted"]
     assert 1 <= len(result["methods"]) < len(CANDIDATES)
-    assert (
-        "It was stopped before all methods were judged." in result["sentences"]["How sure this is"]
-    )
+    sentence = "The evaluation was stopped before all methods were evaluated."
+    assert sentence in result["sentences"]["How sure this is"]
     check(result, schema("Advice"))
     assert client.get(f"/datasets/{name}/advice").json()["job"]["result"] == result
     assert worker.is_alive  # and takes the next task

@@ -2,6 +2,9 @@
 
 Columns are converted to Arrow arrays, which NumPy reads without a loop over rows. There are two
 exceptions for pandas: sparse columns stay sparse, and categories may be any objects.
+
+In all functions, ``where`` is the column as messages show it ("column 'age'"), and ``caller`` the
+function or class that they name.
 """
 
 from collections.abc import Callable
@@ -13,20 +16,23 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._validation.selection import MAX_CATEGORIES
 
-#: Largest integer below which all integers are exact as float64.
+#: All integers from minus this to plus this are exact as float64, which has 53 bits for them.
 MAX_EXACT_INTEGER = 2**53
 _TICKS_PER_MILLISECOND = {"ms": 1, "us": 1000, "ns": 1_000_000}
 _MILLISECONDS_PER_DAY = 86_400_000
 
 
 class EncodedColumn(NamedTuple):
-    """A column of numbers, or of codes and their categories."""
+    """A column as float64: numbers, or codes of categories (0 for the first category, 1, ...)."""
 
-    values: Array  # numbers (dates in milliseconds since 1970), or codes 0, 1, ...; NaN: missing
+    # Numbers (dates as milliseconds since 1970) or codes; NaN where a value is missing.
+    values: Array
     categories: tuple[Any, ...] | None = None  # the category of each code; None for numbers
-    integer: bool = False  # whether the values are integers
-    date: bool = False
-    rows: Array | None = None  # rows of the values of a sparse column; None: a value for each row
+    integer: bool = False  # whether the values are numbers and the type of the column is integer
+    date: bool = False  # whether the values are dates
+    # For a sparse column, the indices of the rows of ``values``, all others being 0; None if there
+    # is a value for each row.
+    rows: Array | None = None
 
 
 class PandasCategorical(NamedTuple):
@@ -37,12 +43,16 @@ class PandasCategorical(NamedTuple):
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether something is a table with named columns, not an array or sparse matrix."""
+    """Return whether ``X`` is a DataFrame or an Arrow table, which have named columns."""
     return hasattr(type(X), "columns")
 
 
 def frame_columns(frame: Any, *, caller: str) -> tuple[tuple[str, ...], Callable[[int], Any]]:
-    """Return the column names of a table, and a function from index to column for `read_column`."""
+    """Return the column names of a DataFrame or Arrow table, and a function that returns a column.
+
+    The function takes the index of a column and returns it in a form that `read_column` reads.
+    Raise ParameterTypeError for any other object.
+    """
     if _is_pandas(frame):
         names, get_column = _pandas_columns(frame)
     else:
@@ -56,10 +66,11 @@ def _is_pandas(frame: Any) -> bool:
 
 
 def _pandas_columns(frame: Any) -> tuple[Any, Callable[[int], Any]]:
-    """Return names and columns of a pandas DataFrame as `frame_columns` does."""
+    """Return the names, and a function that returns a column, of a pandas DataFrame."""
     columns = [series for _, series in frame.items()]  # faster than selecting by position
 
     def get_column(index: int) -> Any:
+        """Return a column as a pandas or NumPy array, or a `PandasCategorical`."""
         series = columns[index]
         if hasattr(series.dtype, "categories") and hasattr(series, "cat"):
             return PandasCategorical(
@@ -75,7 +86,7 @@ def _pandas_columns(frame: Any) -> tuple[Any, Callable[[int], Any]]:
 
 
 def _other_columns(frame: Any, caller: str) -> tuple[Any, Callable[[int], Any]]:
-    """Return names and columns of an Arrow or polars table as `frame_columns` does."""
+    """Return the names, and a function that returns a column, of an Arrow or polars table."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -87,6 +98,7 @@ def _other_columns(frame: Any, caller: str) -> tuple[Any, Callable[[int], Any]]:
         raise not_a_table_error(frame, caller) from None
 
     def get_column(index: int) -> Any:
+        """Return a column as an Arrow array."""
         series = table[:, index].alias("")
         if series.dtype == nw.Categorical:  # it has no declared categories, only those that occur
             series = series.cast(nw.String)
@@ -105,7 +117,7 @@ def not_a_table_error(frame: Any, caller: str) -> ParameterTypeError:
 
 
 def is_sparse_column(column: Any) -> bool:
-    """Return whether a column is a sparse array of pandas."""
+    """Return whether a column is a sparse array of pandas, of any type."""
     return hasattr(column, "sp_values")
 
 
@@ -121,7 +133,12 @@ def to_dense_column(column: Any) -> Any:
 
 
 def read_column(column: Any, where: str, *, caller: str) -> EncodedColumn:
-    """Return the numbers, or codes and categories, of a column from `frame_columns` or an array."""
+    """Return a column as numbers, or as codes with their categories.
+
+    ``column`` is a column of `frame_columns` or a one-dimensional array. Text, categories and
+    booleans become codes. Raise an error for other types, and for more than `MAX_CATEGORIES`
+    categories.
+    """
     if _is_sparse_numbers(column):
         nonzero = _encode_numeric_array(column.sp_values, where, caller)
         return nonzero._replace(rows=column.sp_index.indices)
@@ -143,7 +160,7 @@ def read_column(column: Any, where: str, *, caller: str) -> EncodedColumn:
 
 
 def _encode_numeric_array(values: Array, where: str, caller: str) -> EncodedColumn:
-    """Encode an array of booleans or numbers."""
+    """Return an array of booleans as codes of False and True, or of numbers as float64."""
     if values.dtype == bool:
         return EncodedColumn(values.astype(np.float64), (False, True))
     if values.dtype.kind in "iu":
@@ -152,14 +169,14 @@ def _encode_numeric_array(values: Array, where: str, caller: str) -> EncodedColu
 
 
 def check_exact_integers(values: Array, where: str, *, caller: str) -> None:
-    """Raise an error if an integer cannot be stored exactly as float64."""
+    """Raise DataError if float64 cannot represent an integer of the array exactly."""
     if values.dtype.itemsize < 8 or not values.size:
         return
     _check_exact_range(int(values.min()), int(values.max()), where, caller)
 
 
 def _check_exact_range(minimum: int, maximum: int, where: str, caller: str) -> None:
-    """Raise an error if one of the two limits cannot be stored exactly as float64."""
+    """Raise DataError if float64 cannot represent the minimum or maximum of a column exactly."""
     if minimum < -MAX_EXACT_INTEGER or maximum > MAX_EXACT_INTEGER:
         inexact = minimum if minimum < -MAX_EXACT_INTEGER else maximum
         raise DataError(
@@ -169,7 +186,10 @@ def _check_exact_range(minimum: int, maximum: int, where: str, caller: str) -> N
 
 
 def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
-    """Return a column from `frame_columns` as one Arrow array."""
+    """Return a column of `frame_columns`, or a NumPy array, as one Arrow array.
+
+    Raise an error if its values have several types that Arrow cannot combine.
+    """
     import pyarrow as pa
 
     if isinstance(column, PandasCategorical):
@@ -196,7 +216,7 @@ def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
 
 
 def _mixed_types_error(column: Any, error: Exception, where: str, caller: str) -> Exception:
-    """Return the error for an array of objects that Arrow cannot read."""
+    """Return the error for an array of objects that Arrow cannot read because of ``error``."""
     error_class: type[Exception] = DataError
     try:
         np.asarray(column, np.float64)
@@ -212,7 +232,10 @@ def _mixed_types_error(column: Any, error: Exception, where: str, caller: str) -
 
 
 def _encode_arrow(array: Any, where: str, caller: str) -> EncodedColumn:
-    """Encode an Arrow array by its type."""
+    """Return an Arrow array as numbers, or as codes with categories, depending on its type.
+
+    Raise DataError for a type that features cannot have.
+    """
     from pyarrow import types
 
     dtype = array.type
@@ -255,7 +278,7 @@ def _to_float64(array: Any) -> Array:
 
 
 def _encode_integers(array: Any, where: str, caller: str) -> EncodedColumn:
-    """Encode an Arrow array of integers."""
+    """Return an Arrow array of integers as float64; raise DataError if one is not exact."""
     import pyarrow.compute as pc
 
     limits = pc.min_max(array)
@@ -265,14 +288,14 @@ def _encode_integers(array: Any, where: str, caller: str) -> EncodedColumn:
 
 
 def _encode_strings(array: Any) -> EncodedColumn:
-    """Encode an Arrow array of strings; the categories are sorted."""
+    """Return an Arrow array of strings as codes of its distinct strings in sorted order."""
     coded = array.dictionary_encode()
     rank, categories = rank_strings(coded.dictionary.to_pylist())
     return EncodedColumn(_take_by_index(coded, rank), categories)
 
 
 def rank_strings(texts: list[str]) -> tuple[Array, tuple[str, ...]]:
-    """Return the rank of each string from 0, and the strings in sorted order."""
+    """Return the rank of each string, as floats from 0, and the strings in sorted order."""
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts))
     rank[order] = np.arange(len(texts))
@@ -280,7 +303,7 @@ def rank_strings(texts: list[str]) -> tuple[Array, tuple[str, ...]]:
 
 
 def _encode_dictionary(array: Any) -> EncodedColumn:
-    """Encode an Arrow dictionary array; the categories are those of its dictionary."""
+    """Return an Arrow dictionary array as codes of the categories in its dictionary."""
     values = array.dictionary.to_pylist()  # one of them may itself be null
     is_valid = [value is not None for value in values]
     codes = np.where(is_valid, np.cumsum(is_valid) - 1.0, np.nan)
@@ -289,7 +312,7 @@ def _encode_dictionary(array: Any) -> EncodedColumn:
 
 
 def _take_by_index(coded: Any, values: Array) -> Array:
-    """Return the value for each index of an Arrow dictionary array; NaN where it is null."""
+    """Return ``values[index]`` for each index of an Arrow dictionary array; NaN for null."""
     import pyarrow.compute as pc
 
     indices = pc.fill_null(coded.indices.cast("int64"), len(values)).to_numpy()
@@ -297,7 +320,7 @@ def _take_by_index(coded: Any, values: Array) -> Array:
 
 
 def _to_milliseconds(array: Any) -> Array:
-    """Return dates or timestamps of Arrow in milliseconds since 1970; NaN where it is null."""
+    """Return an Arrow array of dates or timestamps as milliseconds since 1970; NaN for null."""
     import pyarrow as pa
 
     if pa.types.is_date(array.type):

@@ -125,7 +125,7 @@ def show_table(table: Table) -> None:
 
     if table.title is not None:
         show([[terminal.Segment(table.title, "title")]])
-    show(terminal.table(table.head, table.rows, width=width()))
+    show(terminal.table_lines(table.head, table.rows, width=width()))
 
 
 def show_unless_quiet(lines: Iterable[Line]) -> None:

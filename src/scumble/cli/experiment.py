@@ -230,7 +230,7 @@ def status(store: StoreArgument, *, json: JsonOption = False) -> None:
         console.Table(
             head=("cells", "done", "failed", "open", "seconds", "CPU seconds"),
             rows=[
-                (f"{row['dataset']} / {row['classifier']}", *terminal.cells(row, specs))
+                (f"{row['dataset']} / {row['classifier']}", *terminal.format_cells(row, specs))
                 for row in cost_rows
             ],
             title=", ".join(f"{number} {state}" for state, number in counts.items()),

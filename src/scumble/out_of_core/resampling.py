@@ -1,4 +1,8 @@
-"""REMEDIAL, LP-ROS and LP-RUS out of core."""
+"""REMEDIAL, LP-ROS and LP-RUS out of core.
+
+In all functions, ``tables`` are the SQL tables of the input data, ``method`` is the resampler with
+its parameters, and ``output`` holds the options for the result.
+"""
 
 from scumble._core.errors import ParameterError, parameter_error
 from scumble.measures.base import safe_divide
@@ -10,12 +14,15 @@ from scumble.resample.base import n_rows_from_percent
 from scumble.resample.lp_random import LPROS, LPRUS, distribute_budget
 from scumble.resample.remedial import REMEDIAL, RemedialPass
 
-#: All scores are below this threshold, so that nothing has been split before the first pass.
+#: A threshold that no score exceeds, because SCUMBLE is below 1: nothing is split before pass 1.
 ABOVE_ALL_SCORES = 2.0
 
 
 def write_remedial(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: str) -> None:
-    """Write the result of REMEDIAL to a folder, and set the fitted attributes of ``method``."""
+    """Write the result of REMEDIAL to a folder, and set the fitted attributes of ``method``.
+
+    Raise ParameterError for ``unseen="zero"``, which works in memory only.
+    """
     if method.unseen != "nan":
         raise ParameterError(
             "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use scumble.read."
@@ -30,19 +37,24 @@ def write_remedial(tables: LabelsetTables, method: REMEDIAL, output: Output, fol
 
 
 def compute_passes(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPass, ...]:
-    """Compute all passes of REMEDIAL on the labelsets; create the tables ``parts``, ``copies``."""
+    """Return the counts of each pass of REMEDIAL, computed from the table of labelsets.
+
+    Create the SQL tables ``splits`` and ``copies``, see `_create_splits`.
+    """
     n_rows = tables.totals["n_instances"]
     tables.scored()
     makes_copies = method.one_sided == "clone"  # copies without labels, of one-sided rows
-    lowest = ABOVE_ALL_SCORES
+    lowest_threshold = ABOVE_ALL_SCORES
     passes = []
     counts_of_empty_copies = []
     for number in range(1, method.passes + 1):
         title = f"REMEDIAL, pass {number}"
-        total = tables.fetch_value(statements.PASS_TOTAL, title=title, lowest=lowest)
+        total = tables.fetch_value(
+            statements.PASS_TOTAL, title=title, lowest_threshold=lowest_threshold
+        )
         mean = safe_divide(float(total), n_rows)
         threshold = mean + ABOVE_MEAN_TOLERANCE
-        limits = {"lowest": repr(lowest), "threshold": repr(threshold)}
+        limits = {"lowest_threshold": repr(lowest_threshold), "threshold": repr(threshold)}
         counts = tables.fetch_row(statements.PASS_COUNTS, title=title, **limits)
         n_added = counts["n_above_mean"]
         if makes_copies:
@@ -57,21 +69,26 @@ def compute_passes(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPa
                 n_added=n_added,
             )
         )
-        lowest = min(lowest, threshold)
+        lowest_threshold = min(lowest_threshold, threshold)
         n_rows += n_added
-    _create_parts(
+    _create_splits(
         tables,
-        lowest=repr(lowest),
+        lowest_threshold=repr(lowest_threshold),
         n_empty=" + ".join(counts_of_empty_copies) or "0",
         n_passes=method.passes,
     )
     return tuple(passes)
 
 
-def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes: int) -> None:
-    """Create ``parts``, the rare labels and number of copies of each labelset, and ``copies``.
+def _create_splits(
+    tables: LabelsetTables, *, lowest_threshold: str, n_empty: str, n_passes: int
+) -> None:
+    """Create the SQL tables ``splits`` and ``copies``, with which the result is written.
 
-    ``copies`` lists the numbers of all copies for each possible number of copies.
+    ``splits`` holds, for each labelset that changes, its rare labels and the number of rows that an
+    instance becomes. ``copies`` lists the copies 0, 1, ... for each possible number of rows.
+    ``lowest_threshold`` is the lowest threshold of all passes and ``n_empty`` the number of copies
+    without labels, both as SQL.
     """
     import pyarrow as pa
 
@@ -84,7 +101,10 @@ def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes
     queries = []
     for scored in tables.slices("scored"):
         changed = tables.format_sql(
-            statements.CHANGED_LABELSETS, scored=scored, lowest=lowest, n_empty=n_empty
+            statements.CHANGED_LABELSETS,
+            scored=scored,
+            lowest_threshold=lowest_threshold,
+            n_empty=n_empty,
         )
         rare_halves = tables.format_sql(statements.RARE_HALVES, changed=f"({changed})")
         queries.append(
@@ -96,7 +116,7 @@ def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes
                 rare_halves=f"({rare_halves})",
             )
         )
-    tables.engine.create_table(tables.name("parts"), *queries, title="Taking labelsets apart")
+    tables.engine.create_table(tables.name("splits"), *queries, title="Splitting labelsets")
     columns: dict[str, list[int]] = {"n_copies": [], "copy": []}
     for n_copies in range(1, 2 * n_passes + 3):
         columns["n_copies"] += [n_copies] * n_copies
@@ -105,7 +125,7 @@ def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes
 
 
 def _remedial_sql(tables: LabelsetTables, output: Output) -> str:
-    """Return the query for the result of REMEDIAL."""
+    """Return the SQL query for the rows of the result of REMEDIAL."""
     layout = tables.layout
     canonical_labels = "scumble_labels" if tables.is_canonical else "CANONICAL!(scumble_labels)"
     labels = statements.COPY_LABELS.format(canonical_labels=canonical_labels)
@@ -124,7 +144,10 @@ def _remedial_sql(tables: LabelsetTables, output: Output) -> str:
 
 
 def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
-    """Return the query for the result of REMEDIAL as (instance, label) rows."""
+    """Return the SQL query for the result of REMEDIAL with one row per instance and label.
+
+    ``labels`` is the SQL expression for the labels of a copy.
+    """
     layout = tables.layout
     tables.rows(keep=True)
     quote = layout.dialect.quote_identifier
@@ -154,7 +177,10 @@ def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
 
 
 def _list_columns(layout: ColumnLayout, labels: str, clone_column: str | None) -> str:
-    """Return the columns of the result, in the order of the input, with the new labels."""
+    """Return the SQL columns of a result with lists of labels, in the order of the input.
+
+    ``labels`` is the SQL expression for the labels of a copy.
+    """
     quote = layout.dialect.quote_identifier
     columns = []
     for column in layout.columns:
@@ -171,7 +197,7 @@ def _list_columns(layout: ColumnLayout, labels: str, clone_column: str | None) -
 def write_lp_random(
     tables: LabelsetTables, method: LPROS | LPRUS, output: Output, folder: str
 ) -> None:
-    """Write the result of LP-ROS or LP-RUS to a folder, and set the attributes of ``method``."""
+    """Write the result of LP-ROS or LP-RUS to a folder, and set ``n_added_`` and ``n_removed_``."""
     n_selected = select_rows_to_resample(tables, method)
     sql = _lp_sql(tables, method, output)
     tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
@@ -180,7 +206,11 @@ def write_lp_random(
 
 
 def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
-    """Create the table ``clones`` or ``dropped``; return the number of its rows."""
+    """Select the rows to clone or to delete, and return their number.
+
+    Create the SQL table ``clones`` for LP-ROS, or ``dropped`` for LP-RUS, with these rows. A bag is
+    the set of rows with the same labelset, an open bag one that gains or loses rows.
+    """
     import pyarrow as pa
 
     layout = tables.layout
@@ -189,7 +219,7 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     tables.create(
         "hashed",
         statements.HASHED_INSTANCES,
-        title="Naming instances",
+        title="Hashing instances",
         ids=layout.ids(),
         name=f"concat('{seed}:', {layout.instance_key_expression()})",
     )
@@ -199,17 +229,24 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     n_bags = totals["n_bags"]
     is_rus = isinstance(method, LPRUS)
     # Rows of bags above the mean size are dropped, rows of bags below it are cloned.
-    sign, comparison, order = (1, ">", "ASC") if is_rus else (-1, "<", "DESC")
+    if is_rus:
+        sign = 1
+        comparison = ">"
+        order = "ASC"
+    else:
+        sign = -1
+        comparison = "<"
+        order = "DESC"
     bags = tables.fetch(
         statements.OPEN_BAGS,
-        title="Sharing out",
+        title="Distributing rows",
         is_open=f"size * {n_bags} {comparison} {n_rows}",
         order=order,
     )
     sizes = arrow_column(bags, "size")
     capacity = sign * sizes - sign * n_rows // max(n_bags, 1)
-    shares = distribute_budget(n_rows_from_percent(method.percent, n_rows), capacity)
-    tables.load("shares", pa.table({"bag": bags["bag"], "size": sizes, "share": shares}))
+    budgets = distribute_budget(n_rows_from_percent(method.percent, n_rows), capacity)
+    tables.load("shares", pa.table({"bag": bags["bag"], "size": sizes, "share": budgets}))
     tables.create(
         "ranked", statements.RANKED_INSTANCES, title="Drawing rows", ids_h=layout.ids("h.")
     )
@@ -218,11 +255,11 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     else:
         tables.create("drawn", statements.DRAWN_POSITIONS, seed=seed)
         tables.create("clones", statements.CLONES, title="Drawing rows", ids_k=layout.ids("k."))
-    return int(shares.sum())
+    return int(budgets.sum())
 
 
 def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> str:
-    """Return the query for the result of LP-ROS or LP-RUS."""
+    """Return the SQL query for the rows of the result of LP-ROS or LP-RUS."""
     layout = tables.layout
     quote = layout.dialect.quote_identifier
     columns = ", ".join(f"s.{quote(column.name)}" for column in layout.columns)
@@ -247,7 +284,10 @@ def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> st
 
 
 def _check_seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
-    """Return the seed; raise ParameterError if it is not an int or instances have no names."""
+    """Return ``method.random_state`` as the seed of the hashes that replace random numbers.
+
+    Raise ParameterError if it is no int, or if no columns identify the instances.
+    """
     caller = type(method).__name__
     if not tables.layout.instance_columns:
         raise ParameterError(

@@ -120,9 +120,10 @@ def open_scan(
     caller: str,
     **columns: Any,
 ) -> OutOfCoreDataset:
-    """Open files with an engine, which is closed if the files cannot be opened.
+    """Return the data set of files, opened with an engine.
 
-    ``columns`` are keyword parameters of `OutOfCoreDataset`.
+    ``engine`` is an engine or the name of one, which is created with ``engine_options`` and closed
+    if the files cannot be opened. ``columns`` are the keyword parameters of `OutOfCoreDataset`.
     """
     running_engine = open_engine(engine, caller=caller, **engine_options)
     try:
@@ -165,6 +166,7 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         instance_column: str | Sequence[str] | None = None,
         separator: str | None = None,
     ) -> None:
+        """Register the files with the engine and find the columns of labels and instances."""
         self.files = files
         self.engine = engine
         self.name = files.name
@@ -179,10 +181,12 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         self.layout = self._tables.layout
 
     def __repr__(self) -> str:
+        """Return the name, the number of files and the engine in angle brackets."""
         n_files = len(self.files.paths)
         return f"<Scan {self.name!r}: {n_files} file(s), {self.engine.dialect.name}>"
 
     def __exit__(self, *_error: object) -> None:
+        """Close the engine."""
         self.close()
 
     @property
@@ -191,7 +195,7 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         return self._tables.name("source")
 
     def close(self) -> None:
-        """Release the resources of the engine: memory, spilled files and tables."""
+        """Close the engine, which releases its memory, spilled files and tables."""
         self.engine.close()
 
     def difficult_labels(self, *, n_labels: int | None = None) -> RecordList[DifficultLabel]:
@@ -210,12 +214,17 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         return difficult_labels(self._tables, n_labels)
 
     def __scumble_characterize__(self) -> Summary:
-        """Return the summary for `scumble.characterize`."""
+        """Return the measures of the data; `scumble.characterize` calls this method."""
         with add_path_to_read_error(self.files):
             return summarize_tables(self._tables, self.name)
 
     def __scumble_resample__(self, method: BaseResampler, out: Any) -> OutOfCoreDataset:
-        """Write the result of ``method.resample(scan, out)``; return a scan of the result."""
+        """Resample the data by the parameters of ``method``; return a scan of the written result.
+
+        ``method.resample(scan, out)`` calls this method. It sets the fitted attributes of
+        ``method``. ``out`` is the folder, or an `Output`. Raise ScumbleError for other methods than
+        REMEDIAL, LPROS and LPRUS.
+        """
         from scumble.out_of_core.resampling import write_lp_random, write_remedial
         from scumble.resample import LPROS, LPRUS, REMEDIAL
 
@@ -248,7 +257,7 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
                 )
 
     def _open_result(self, output: Output) -> OutOfCoreDataset:
-        """Return a scan of the written files, with the same engine and layout of columns."""
+        """Return a scan of the files that were written to ``output``, with the same engine."""
         instances: tuple[str, ...] = self.layout.instance_columns
         if not self.layout.has_lists:
             instances = (*instances, output.clone_column or "clone")
@@ -262,7 +271,11 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
 
 
 def open_engine(engine: str | Engine, *, spark: Any, caller: str, **limits: Any) -> Engine:
-    """Return an engine: the object itself, or a new one by its name."""
+    """Return an engine: ``engine`` itself, or a new one if it is a name.
+
+    ``limits`` are the parameters of `DuckDBEngine`, ``spark`` that of `SparkEngine`; raise
+    ParameterError if a limit is given for Spark.
+    """
     if not isinstance(engine, str):
         return engine
     check_choice(engine, ENGINES, name="engine", caller=caller)

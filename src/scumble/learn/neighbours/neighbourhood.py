@@ -25,7 +25,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
 
     def _store_training_rows(self, X: Any, Y: sparse.csr_array) -> None:
         """Set `space_` (the scaled training rows), `labels_` and `n_neighbors_`."""
-        self.space_ = Space.of(X, self._codes.n_values, shift=True)
+        self.space_ = Space.from_matrix(X, self._codes.n_values, shift=True)
         self.labels_ = Y.copy()
         # A training row is not a neighbour of itself.
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)

@@ -94,7 +94,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
         self._scaling, X_scaled = Scaling.fit_transform(
             X, self._codes.n_values, sample_weight, n_jobs=self.n_jobs
         )
-        self.space_: Space = Space.of(_unit_rows(X_scaled), scale=False)
+        self.space_: Space = Space.from_matrix(_unit_rows(X_scaled), scale=False)
         self._weights = np.ones(n_rows) if sample_weight is None else sample_weight
         self.labels_: sparse.csr_array = Y.astype(np.float64)
         # The weighted fraction of rows with each label: the scores if there are no neighbours.
