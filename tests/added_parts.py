@@ -134,7 +134,8 @@ MEASURE = Part(
     exported_name="unlabelled_share",
     common_tests=(
         "tests/measures/test_common.py",
-        "tests/report/test_report.py",
+        "tests/measures/test_summary.py",
+        "tests/report/test_concurrence.py",
         "tests/out_of_core/test_command_line.py",
     ),
 )
@@ -467,6 +468,8 @@ FORMAT_WITHOUT_ZERO_ROWS = Part(
             """Return the data set in a file."""
             with source.open() as stream:
                 rows = [json.loads(line) for line in io.TextIOWrapper(stream, "utf-8")]
+            if not rows:
+                raise source.error("there are no rows. Expected a JSON object per line.")
             X = np.array([row["x"] for row in rows], float)
             Y = np.array([row["y"] for row in rows], int)
             return MultilabelDataset(X, Y, name=source.stem)
