@@ -89,7 +89,7 @@ def check(value, schema, where="answer"):
         assert value in schema["enum"], where
     if isinstance(value, dict):
         assert set(schema.get("required", ())) <= set(value), (where, set(value))
-        if schema.get("required"):
+        if schema.get("required") and "additionalProperties" not in schema:
             assert set(value) <= set(schema["properties"]), (where, set(value))
         for key, item in value.items():
             part = schema.get("properties", {}).get(key) or schema.get("additionalProperties")
