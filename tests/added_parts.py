@@ -112,7 +112,14 @@ MEASURE = Part(
 
         @measure(level="dataset", upper=1.0, in_summary=True)
         def unlabelled_share(Y):
-            """Share of the instances that have no label."""
+            """Share of the instances that have no label.
+
+            Examples
+            --------
+            >>> from scumble.measures import unlabelled_share
+            >>> unlabelled_share([[1, 0], [0, 0]])
+            0.5
+            """
             Y = check_labels(Y, caller="unlabelled_share")
             if Y.shape[0] == 0:
                 return float("nan")
@@ -136,6 +143,7 @@ MEASURE = Part(
         "tests/measures/test_common.py",
         "tests/measures/test_summary.py",
         "tests/report/test_concurrence.py",
+        "tests/gui/test_api.py",
         "tests/out_of_core/test_command_line.py",
     ),
 )
@@ -214,6 +222,12 @@ CLASSIFIER = Part(
                 The nominal columns of X.
             n_jobs : int, default=None
                 Number of threads.
+
+            Examples
+            --------
+            >>> from scumble.learn import ModestRelevance
+            >>> ModestRelevance(threshold=0.9).fit([[0], [0]], [[1], [0]]).predict([[0]])
+            array([[0]])
             """
 
             _parameter_constraints = {"threshold": Real(0, 1)}
@@ -399,9 +413,12 @@ FORMAT = Part(
         def read_dense_json(source, *, labels=None):
             """Return the data set in a file."""
             with source.open() as stream:
-                tables = json.load(stream)
-            X = np.array(tables["X"], float).reshape(tables["shapes"]["X"])
-            Y = np.array(tables["Y"], int).reshape(tables["shapes"]["Y"])
+                try:
+                    tables = json.load(stream)
+                    X = np.array(tables["X"], float).reshape(tables["shapes"]["X"])
+                    Y = np.array(tables["Y"], int).reshape(tables["shapes"]["Y"])
+                except (ValueError, TypeError, KeyError) as error:
+                    raise source.error(f"this is no table as JSON: {error}.") from error
             return MultilabelDataset(X, Y, name=source.stem)
 
 
@@ -450,7 +467,6 @@ FORMAT_WITHOUT_ZERO_ROWS = Part(
     source='''
         """A row of numbers per line, as JSON."""
 
-        import io
         import json
 
         import numpy as np
@@ -466,12 +482,19 @@ FORMAT_WITHOUT_ZERO_ROWS = Part(
 
         def read_json_lines(source, *, labels=None):
             """Return the data set in a file."""
+            rows = []
             with source.open() as stream:
-                rows = [json.loads(line) for line in io.TextIOWrapper(stream, "utf-8")]
+                for number, line in enumerate(stream, start=1):
+                    try:
+                        row = json.loads(line)
+                        rows.append((row["x"], row["y"]))
+                    except (ValueError, TypeError, KeyError) as error:
+                        message = "this is no row. Expected a JSON object with x and y."
+                        raise source.error(message, line=number) from error
             if not rows:
                 raise source.error("there are no rows. Expected a JSON object per line.")
-            X = np.array([row["x"] for row in rows], float)
-            Y = np.array([row["y"] for row in rows], int)
+            X = np.array([x for x, _ in rows], float)
+            Y = np.array([y for _, y in rows], int)
             return MultilabelDataset(X, Y, name=source.stem)
 
 
@@ -615,7 +638,12 @@ COMMAND = Part(
         """,
     import_file="cli/main.py",
     import_line='    "unlabelled": "unlabelled",',
-    common_tests=("tests/cli/test_files.py", "tests/cli/test_tables.py", "tests/cli/test_cli.py"),
+    common_tests=(
+        "tests/cli/test_files.py",
+        "tests/cli/test_tables.py",
+        "tests/cli/test_cli.py",
+        "tests/cli/test_mistakes.py",
+    ),
 )
 
 PARTS = (

@@ -22,6 +22,7 @@ TESTS_OF_ALL_PARTS = (
     "tests/test_api.py",
     "tests/test_catalogue.py",
     "tests/test_docs.py",
+    "tests/test_figures.py",
     "tests/test_imports.py",
     "tests/test_parameters.py",
     "tests/test_style.py",
