@@ -13,15 +13,16 @@ from rich.console import Console
 from scipy import sparse
 
 import scumble
+from scumble._core.errors import ParameterError
 from scumble.cli.experiment import _print_report, _RunMonitor
 from scumble.cli.main import main
 from scumble.evaluate import LabelCounts, cross_validate, evaluate, pooled_metrics
+from scumble.evaluate.statistics.stored_scores import score_table_from_cells
 from scumble.experiment import (
     Cell,
     Component,
     Outcome,
     Plan,
-    PlanError,
     RunReport,
     RuntimeEstimate,
     Store,
@@ -34,7 +35,6 @@ from scumble.experiment import (
 from scumble.experiment.components import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.compute_cell import compute_cell
 from scumble.experiment.result_tables import long_table
-from scumble.experiment.store import score_table_from_cells
 from scumble.learn import BinaryRelevance, fit_dataset
 from scumble.resample import REMEDIAL
 from tests.learn.test_texts import ticket_frame
@@ -272,7 +272,7 @@ def test_cells_of_earlier_stores_are_completed_when_a_plan_asks(folder, tmp_path
             cursor.execute("UPDATE cells SET details = '{}'")
         assert run(plan, store, n_jobs=0).n_done == 0
         for name in ("all.macro_f1", "pooled.macro_f1"):
-            with pytest.raises(PlanError, match="an earlier version computed lack it"):
+            with pytest.raises(ParameterError, match="an earlier version computed lack it"):
                 score_table_from_cells(store.cells(), name)
         asking = the_plan(folder, resamplers=["none"], metrics=["pooled.macro_f1"])
         assert run(asking, store, n_jobs=0).n_done == 2

@@ -3,18 +3,12 @@
 import typing
 
 from scumble._core import lazy_imports
-from scumble.experiment.cell import Cell, Component, PlanError, Result
-from scumble.experiment.executors import Outcome
-from scumble.experiment.plan import Plan, read_plan
-from scumble.experiment.runner import (
-    RunReport,
-    RuntimeEstimate,
-    estimate_runtime,
-    plan_cells,
-    run,
-    run_cells,
-)
-from scumble.experiment.store import Store, StoreError
+from scumble.experiment.plan import Plan, PlanError, read_plan
+from scumble.experiment.runner import RuntimeEstimate, estimate_runtime, plan_cells, run
+from scumble.results.cell import Cell, Component, Result
+from scumble.results.executors import Outcome
+from scumble.results.run_cells import RunReport, run_cells
+from scumble.results.store import Store, StoreError
 
 if typing.TYPE_CHECKING:
     from scumble.experiment.stored_comparison import compare

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from scumble._core.errors import DataError, ScumbleError, did_you_mean, did_you_mean_parameter
 from scumble._core.version import __version__
-from scumble.experiment.cell import NO_ESTIMATOR, Cell, Component, PlanError, canonical_json
-from scumble.experiment.store import Store
+from scumble.experiment.plan import PlanError
+from scumble.results.cell import NO_ESTIMATOR, Cell, Component, canonical_json
+from scumble.results.store import Store
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset

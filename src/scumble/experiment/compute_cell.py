@@ -16,17 +16,11 @@ from scumble.evaluate import FittedFold, confusion, evaluate
 from scumble.evaluate.metrics.bipartition import f1s
 from scumble.evaluate.model_selection.folds import LabelCounts, add_elapsed_seconds, run_fold
 from scumble.experiment import components
-from scumble.experiment.cell import (
-    LABEL_COUNTS_KEY,
-    MEASURES,
-    METRICS_IGNORING_UNDEFINED,
-    NO_ESTIMATOR,
-    Cell,
-    Result,
-)
+from scumble.experiment.score_names import MEASURES, METRICS_IGNORING_UNDEFINED
 from scumble.learn import TextColumns
 from scumble.measures import characterize
 from scumble.resample import run_chain
+from scumble.results.cell import LABEL_COUNTS_KEY, NO_ESTIMATOR, Cell, Result
 
 Split = tuple[Array, Array]  # indices of the training rows and of the test rows
 #: The splits of all folds of the data sets used last, by (checksum of the data, seed, folder).

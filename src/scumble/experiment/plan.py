@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ReadError, ScumbleError, did_you_mean, did_you_mean_parameter
-from scumble.experiment.cell import (
+from scumble.experiment.score_names import score_name_error
+from scumble.results.cell import (
     NO_ESTIMATOR,
     Component,
-    PlanError,
     canonical_json,
-    score_name_error,
 )
 
 #: Metrics that tables show if a plan names none; all metrics are computed in any case.
@@ -38,6 +37,19 @@ KEYS = (
 LIMITS = ("seconds", "megabytes")
 #: Limits of the size of data sets that a classifier is used for.
 SIZE_LIMITS = ("max_instances", "max_features", "max_labels")
+
+
+class PlanError(ScumbleError, ValueError):
+    """A plan names something that does not exist, or has values that are not allowed.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Plan
+    >>> Plan(datasets=["debtags"], classifiers=["bra"]).check()
+    Traceback (most recent call last):
+        ...
+    scumble.results.cell.PlanError: The plan 'experiment' cannot be run: bra: There is no ...
+    """
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ from scumble.evaluate.comparison import (
 )
 from scumble.evaluate.model_selection.cross_validation import resolve_classifier, resolve_resamplers
 from scumble.evaluate.model_selection.folds import LabelCounts
-from scumble.experiment.cell import LABEL_COUNTS_KEY, NO_ESTIMATOR, Cell, Component, Result
 from scumble.experiment.components import dataset_checksum
-from scumble.experiment.runner import run_cells
-from scumble.experiment.store import Store
+from scumble.results.cell import LABEL_COUNTS_KEY, NO_ESTIMATOR, Cell, Component, Result
+from scumble.results.run_cells import run_cells
+from scumble.results.store import Store
 
 
 def compare(

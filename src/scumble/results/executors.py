@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from scumble._core.errors import ParameterError
 from scumble._core.optional import import_optional_dependency
 from scumble._core.processes import (
     ChildExitedError,
@@ -30,7 +31,7 @@ from scumble._core.processes import (
     reset_peak,
     resident_memory,
 )
-from scumble.experiment.cell import Cell, PlanError, Result
+from scumble.results.cell import Cell, Result
 
 #: A function that computes a cell.
 ComputeFunction = Callable[[Cell], Result]
@@ -210,7 +211,7 @@ class ProcessExecutor:
     def _start_child(self) -> ChildProcess:
         """Start a child process, and a thread that receives its messages; return the process."""
         child = ChildProcess(
-            "scumble.experiment.executors.compute_with_peak_memory",
+            "scumble.results.executors.compute_with_peak_memory",
             self._compute,
             environment=self._environment,
             keeps_stderr=True,
@@ -344,7 +345,7 @@ class ClusterExecutor:
                     address, timeout=CONNECT_TIMEOUT, set_as_default=False
                 )
         except (OSError, ValueError) as error:
-            raise PlanError(
+            raise ParameterError(
                 f"There is no Dask scheduler at {address!r}: {error}. Start one with 'dask "
                 "scheduler', workers with 'dask worker ADDRESS', and give its address."
             ) from error

@@ -1,0 +1,1 @@
+"""Cells, their store on disk, and the executors that compute them."""
