@@ -18,6 +18,7 @@ from scumble.experiment.components import (
     dataset_metadata,
     needs_fold_revision,
 )
+from scumble.experiment.extra_scores import EXTRA_METRICS, EXTRA_SCORES
 from scumble.experiment.plan import Plan, PlanError, get_components
 from scumble.experiment.score_names import GROUP_SCORES_MARKER, needs_group_scores
 from scumble.results.cell import NO_ESTIMATOR, Cell, Component
@@ -129,6 +130,7 @@ def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
                     seconds=plan.seconds,
                     megabytes=plan.megabytes,
                     keep_predictions=plan.keep_predictions,
+                    extra_scores=tuple(plan.extra_scores),
                     folder=plan.folder,
                     work=metadata["work"],
                 )
@@ -304,12 +306,24 @@ def run(
         if n_jobs != 0 or cluster is not None:
             clear_dataset_cache()
         opened.set_metadata("metrics", list(plan.metrics))
-        if any(map(needs_group_scores, plan.metrics)):
-            with_classifier = [cell.key for cell in cells if cell.classifier.name != NO_ESTIMATOR]
-            opened.requeue_incomplete(with_classifier, without_score=GROUP_SCORES_MARKER)
+        _requeue_incomplete(plan, cells, opened)
         if on_event is not None:
             on_event("plan", estimate_runtime(cells, opened, n_jobs=count_workers(n_jobs)))
         return run_cells(
             cells, opened, compute=compute or compute_cell, n_jobs=n_jobs, cluster=cluster,
             retry_failed=retry_failed, on_event=on_event,
         )  # fmt: skip
+
+
+def _requeue_incomplete(plan: Plan, cells: list[Cell], store: Store) -> None:
+    """Make the done cells pending that lack scores which the plan asks for.
+
+    They are from an older version, or from a plan that did not ask for the same extra scores.
+    """
+    all_keys = [cell.key for cell in cells]
+    keys_with_classifier = [cell.key for cell in cells if cell.classifier.name != NO_ESTIMATOR]
+    if any(map(needs_group_scores, plan.metrics)):
+        store.requeue_incomplete(keys_with_classifier, without_score=GROUP_SCORES_MARKER)
+    for extra_score in plan.extra_scores:
+        keys = keys_with_classifier if extra_score in EXTRA_METRICS else all_keys
+        store.requeue_incomplete(keys, without_score=EXTRA_SCORES[extra_score][0])

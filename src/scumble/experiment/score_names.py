@@ -1,22 +1,12 @@
 """Names of the scores of cells, which are metrics and measures of the training set."""
 
+from itertools import chain
+
 from scumble._core.errors import did_you_mean
+from scumble.experiment.extra_scores import EXTRA_SCORES
 
 #: Measures of the training set that are stored with every cell, before and after resampling.
 MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
-#: Metrics that are stored a second time, as ``ignore.<name>``: means that leave out undefined
-#: values.
-METRICS_IGNORING_UNDEFINED = (
-    "precision",
-    "recall",
-    "f1",
-    "macro_precision",
-    "macro_recall",
-    "macro_f1",
-)
-#: Metrics that are stored a third time, as ``hits.<name>``: means over the rows (``f1``) or labels
-#: (``macro_f1``) with at least one true positive.
-METRICS_WITH_HITS = ("f1", "macro_f1")
 #: A score that every cell with a classifier has since label groups and pooled metrics are stored. A
 #: cell without it comes from an older store.
 GROUP_SCORES_MARKER = "never_predicted"
@@ -25,18 +15,16 @@ GROUP_SCORES_MARKER = "never_predicted"
 def score_names() -> tuple[str, ...]:
     """Return the names of all scores that tables can show.
 
-    These are the metrics, the means of `METRICS_IGNORING_UNDEFINED` and `METRICS_WITH_HITS`, and
-    the measures of the training set before and after resampling.
+    These are the metrics, the measures of the training set before and after resampling, and the
+    extra scores.
     """
     from scumble.evaluate import metric_names
 
-    measures = (*MEASURES, "mean_ir_zero")
     return (
         *metric_names(),
-        *(f"ignore.{name}" for name in METRICS_IGNORING_UNDEFINED),
-        *(f"hits.{name}" for name in METRICS_WITH_HITS),
-        *(f"before.{name}" for name in measures),
-        *(f"after.{name}" for name in measures),
+        *(f"before.{name}" for name in MEASURES),
+        *(f"after.{name}" for name in MEASURES),
+        *chain.from_iterable(EXTRA_SCORES.values()),
     )
 
 

@@ -84,6 +84,8 @@ class Cell:
         Limits of time and memory. Not part of the key, because results do not depend on them.
     keep_predictions : bool
         Whether predictions are stored with the scores.
+    extra_scores : tuple of str
+        What to compute besides metrics and measures. Not part of the key.
     folder : str
         Folder that paths of data files are relative to.
     work : float
@@ -120,6 +122,7 @@ class Cell:
     seconds: float | None = None
     megabytes: float | None = None
     keep_predictions: bool = False
+    extra_scores: tuple[str, ...] = ()
     folder: str = ""
     work: float = 0.0
 
