@@ -530,6 +530,10 @@ def run_in_processes(
     with ``n_threads``: the processes share the threads of this one equally. A single job runs in
     this process.
     """
+    # The processes are those of joblib, not of `ProcessPool`, which starts new ones for each call:
+    # joblib's processes stay alive for the next cross-validation (0.1 instead of 2 seconds for
+    # starting two), map arrays above 1 MB instead of copying them, and joblib.parallel_config can
+    # replace them, for example by the workers of a cluster, as in scikit-learn.
     from joblib import Parallel, delayed, effective_n_jobs
 
     thread_count(n_jobs)  # refuses values that are not a number of jobs
