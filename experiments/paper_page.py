@@ -176,7 +176,7 @@ def spread_table(means):
             if pair.measure != metric:
                 continue
             for arm in ("none", "REMEDIAL"):
-                folds = means.folds(pair.dataset, arm, pair.method, name)
+                folds = means.values_by_fold(pair.dataset, arm, pair.method, name)
                 seeds = sorted({seed for seed, _ in folds})
                 if len(seeds) < 3:
                     continue

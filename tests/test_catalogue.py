@@ -45,7 +45,7 @@ class OneNear(MLkNN, name="onenear", display_group="Neighbours"):
 @bipartition_metric()
 def all_hits(counts, undefined):
     """Share of all cells that are there and predicted."""
-    return float(counts.by_label.hits.sum() / counts.Y.shape[0] / counts.Y.shape[1])
+    return float(counts.by_label.true_positives.sum() / counts.Y.shape[0] / counts.Y.shape[1])
 
 
 def read_hello(source, *, labels=None):

@@ -1,5 +1,7 @@
 """The catalogue: every measure, format, resampler, ... by kind and name, and those you add.
 
+A *kind* is one of "measure", "format", "resampler", "classifier", "metric", "splitter", "plot".
+
 >>> from scumble import catalogue
 >>> "remedial" in catalogue.names("resampler")
 True
@@ -127,7 +129,7 @@ def entries(kind: str) -> abc.Mapping[str, typing.Any]:
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of all objects of one kind, sorted.
+    """Return the names of all objects of one kind, such as ``"splitter"``, sorted.
 
     Examples
     --------
@@ -139,7 +141,9 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def get(kind: str, name: str) -> typing.Any:
-    """Return an object by its name; case does not matter.
+    """Return a class or record of one kind by its name; case does not matter.
+
+    Raise ParameterError if there is none.
 
     Examples
     --------
@@ -185,7 +189,9 @@ def resolve(kind: str, name: str) -> typing.Any:
 
 
 def describe(kind: str, name: str) -> CatalogueEntry:
-    """Return the entry of an object, with its display group and description.
+    """Return the catalogue entry of a name: the object, its display group and description.
+
+    Case does not matter. Raise ParameterError if there is none.
 
     Examples
     --------
@@ -199,7 +205,7 @@ def describe(kind: str, name: str) -> CatalogueEntry:
 
 
 def _load_subpackage(kind: str) -> None:
-    """Import the subpackage that registers the objects of a kind."""
+    """Import the subpackage that registers the objects of a kind; refuse unknown kinds."""
     if kind not in registry.KINDS:
         suggestion = errors.did_you_mean(str(kind), registry.KINDS)
         raise errors.ParameterError(

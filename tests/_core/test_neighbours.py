@@ -40,7 +40,7 @@ def slow_nearest(values, n_values, k, *, table=None, queries=None, candidate_row
     return [[row for _, row in found] for found in ranked]
 
 
-WAYS = ["_search_directly", "_search_with_products", "_search_with_tree", "_search_sparse"]
+WAYS = ["_search_brute_force", "_search_with_products", "_search_with_tree", "_search_sparse"]
 
 
 def force(monkeypatch, way):
@@ -72,7 +72,7 @@ def test_every_way_agrees_with_the_slow_search(monkeypatch, way, kind, seed):
     rng = np.random.default_rng(seed)
     X, n_values = matrix(rng, kind, 40)
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, n_values)
+    space = Space.from_matrix(sparse.csr_array(X) if way == "_search_sparse" else X, n_values)
     scaled = space.values.toarray() if space.is_sparse else space.values
 
     for k in (1, 4, 60):
@@ -85,14 +85,14 @@ def test_every_way_agrees_with_the_slow_search(monkeypatch, way, kind, seed):
         assert found.distances.tolist() == expected  # to the bit
 
 
-@pytest.mark.parametrize("way", ["_search_directly", "_search_with_products", "_search_sparse"])
+@pytest.mark.parametrize("way", ["_search_brute_force", "_search_with_products", "_search_sparse"])
 def test_tables_replace_the_mismatch(monkeypatch, way):
     rng = np.random.default_rng(7)
     X = np.column_stack([rng.integers(0, 5, 50) / 7, rng.integers(0, 2, (50, 4))])
     n_values = np.array([0, 2, 2, 2, 2])
     table = rng.integers(0, 4, 8) / 3
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, n_values)
+    space = Space.from_matrix(sparse.csr_array(X) if way == "_search_sparse" else X, n_values)
     scaled = space.values.toarray() if space.is_sparse else space.values
 
     assert nearest_neighbours(space, 5, table=table).rows.tolist() == slow_nearest(
@@ -105,7 +105,7 @@ def test_tables_for_many_values_dense_and_sparse():
     X = rng.integers(0, 4, (60, 5)).astype(float)
     n_values = np.array([4, 4, 0, 4, 4])
     table = rng.random(16).round(1)
-    dense, thin = Space.of(X, n_values), Space.of(sparse.csr_array(X), n_values)
+    dense, thin = Space.from_matrix(X, n_values), Space.from_matrix(sparse.csr_array(X), n_values)
 
     expected = slow_nearest(dense.values, n_values, 4, table=table)
 
@@ -119,8 +119,8 @@ def test_dense_and_sparse_agree_to_the_bit(seed, k):
     X = rng.normal(size=(25, 6)) * (rng.random((25, 6)) < 0.4) * 10.0 ** rng.integers(-3, 4)
     X[rng.integers(25, size=5)] = X[rng.integers(25, size=5)]
     dense, thin = (
-        nearest_neighbours(Space.of(X), k),
-        nearest_neighbours(Space.of(sparse.csr_array(X)), k),
+        nearest_neighbours(Space.from_matrix(X), k),
+        nearest_neighbours(Space.from_matrix(sparse.csr_array(X)), k),
     )
 
     np.testing.assert_array_equal(dense.rows, thin.rows)
@@ -133,7 +133,7 @@ def test_searching_among_some_rows(monkeypatch, way):
     X, n_values = matrix(rng, "numeric", 50)
     among = np.flatnonzero(rng.random(50) < 0.5)
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, scale=False)
+    space = Space.from_matrix(sparse.csr_array(X) if way == "_search_sparse" else X, scale=False)
 
     expected = slow_nearest(X, n_values, 3, candidate_rows=among.tolist())
 
@@ -148,7 +148,7 @@ def test_other_rows_can_ask(monkeypatch, way):
     X, n_values = matrix(rng, "numeric", 30)
     Q = rng.integers(-1, 5, (9, 3)) / 3.0  # some outside of the ranges
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X)
+    space = Space.from_matrix(sparse.csr_array(X) if way == "_search_sparse" else X)
     queries = space.transform(Q)
     values, asked = (
         part.values.toarray() if space.is_sparse else part.values for part in (space, queries)
@@ -162,7 +162,7 @@ def test_other_rows_can_ask(monkeypatch, way):
 def test_scaling_divides_by_the_range_and_forgets_constants():
     X = np.array([[3.0, 10, 1], [3.0, 30, 0], [3.0, 20, 1]])
     for form in (X, sparse.csr_array(X)):
-        space = Space.of(form, [0, 0, 2])
+        space = Space.from_matrix(form, [0, 0, 2])
         values = space.values.toarray() if space.is_sparse else space.values
         np.testing.assert_array_equal(values, [[0, 0.5, 1], [0, 1.5, 0], [0, 1.0, 1]])
 
@@ -171,7 +171,10 @@ def test_near_ties_are_told_apart_where_products_cannot():
     # Squared distances 1 and 1 + 2e-12, beside norms of 1e12: products lose both.
     X = np.array([[1e6, 0.0], [1e6 + 1, 1e-6], [1e6 + 1, 0.0], [0.0, 0.0]])
     wide = np.hstack([X, np.zeros((4, 3))])
-    for space in (Space.of(wide, scale=False), Space.of(sparse.csr_array(wide), scale=False)):
+    for space in (
+        Space.from_matrix(wide, scale=False),
+        Space.from_matrix(sparse.csr_array(wide), scale=False),
+    ):
         assert nearest_neighbours(space, 2).rows[0].tolist() == [2, 1]
 
 
@@ -179,7 +182,7 @@ def test_threads_change_nothing():
     rng = np.random.default_rng(5)
     for X in (rng.normal(size=(700, 40)), rng.normal(size=(5000, 2)).round(1)):
         for form in (X, sparse.csr_array(X)):
-            one, three = (nearest_neighbours(Space.of(form), 5, n_jobs=n) for n in (1, 3))
+            one, three = (nearest_neighbours(Space.from_matrix(form), 5, n_jobs=n) for n in (1, 3))
             np.testing.assert_array_equal(one.rows, three.rows)
             np.testing.assert_array_equal(one.distances, three.distances)
 
@@ -188,13 +191,13 @@ def test_the_way_fits_the_data():
     rng = np.random.default_rng(6)
 
     def way(X):
-        space, kinds = Space.of(X), np.full(X.shape[1], search.kernels.SQUARE)
+        space, kinds = Space.from_matrix(X), np.full(X.shape[1], search.kernels.SQUARE)
         task = search._SearchTask(X, X, None, kinds, None, 5, False, None)
         return search._choose_algorithm(task, space, None).__name__
 
     assert way(rng.random((5000, 3))) == "_search_with_tree"
     assert way(rng.random((1000, 50))) == "_search_with_products"
-    assert way(rng.random((50, 3))) == "_search_directly"
+    assert way(rng.random((50, 3))) == "_search_brute_force"
     assert way(sparse.random_array((50, 30), density=0.1, rng=rng).tocsr()) == "_search_sparse"
 
 
@@ -204,35 +207,37 @@ def test_trees_agree_with_sklearn_on_real_numbers():
     X = np.random.default_rng(9).random((6000, 4))
     expected = NearestNeighbors(n_neighbors=4, algorithm="brute").fit(X).kneighbors()[1]
 
-    np.testing.assert_array_equal(nearest_neighbours(Space.of(X, scale=False), 4).rows, expected)
+    np.testing.assert_array_equal(
+        nearest_neighbours(Space.from_matrix(X, scale=False), 4).rows, expected
+    )
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_nobody_else_is_there(n):
     for X in (np.zeros((n, 2)), sparse.csr_array((n, 2))):
-        assert nearest_neighbours(Space.of(X), 3).rows.shape == (n, 0)
+        assert nearest_neighbours(Space.from_matrix(X), 3).rows.shape == (n, 0)
 
 
 def test_no_columns_leave_the_row_order():
-    found = nearest_neighbours(Space.of(np.zeros((3, 0))), 2)
+    found = nearest_neighbours(Space.from_matrix(np.zeros((3, 0))), 2)
 
     assert found.rows.tolist() == [[1, 2], [0, 2], [0, 1]]
 
 
 def test_wrong_arguments():
-    space = Space.of(np.zeros((3, 1)))
+    space = Space.from_matrix(np.zeros((3, 1)))
     with pytest.raises(ScumbleError, match="'n_neighbors' parameter"):
         nearest_neighbours(space, 0)
     with pytest.raises(ScumbleError, match="'ties' parameter"):
         nearest_neighbours(space, 1, ties="coin")
 
 
-@pytest.mark.parametrize("way", ["_search_directly", "_search_with_products", "_search_sparse"])
+@pytest.mark.parametrize("way", ["_search_brute_force", "_search_with_products", "_search_sparse"])
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid:RuntimeWarning")
 def test_squares_too_large_for_a_float_still_name_rows(way, monkeypatch):
     X = np.array([[1e200, 0], [2e200, 1], [0, 2], [0, 3], [0, 4.0]])
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, scale=False)
+    space = Space.from_matrix(sparse.csr_array(X) if way == "_search_sparse" else X, scale=False)
     found = nearest_neighbours(space, 2).rows
     assert found[2:].tolist() == [[3, 4], [2, 4], [3, 2]]
     assert (found[:2] < len(X)).all()

@@ -7,7 +7,12 @@ from scipy import sparse
 
 from scumble._core.neighbours import Space, nearest_neighbours, search
 
-WAYS = ["_search_directly", "_search_with_products", "_search_with_tree_and_heap", "_search_sparse"]
+WAYS = [
+    "_search_brute_force",
+    "_search_with_products",
+    "_search_with_tree_and_heap",
+    "_search_sparse",
+]
 
 
 class SlowHeap:
@@ -102,7 +107,9 @@ def test_the_rows_are_those_of_the_slow_heap(monkeypatch, way, seed):
     Q, _ = rows_full_of_ties(rng, 15, nominal=way != "_search_with_tree_and_heap")
     Q[:, 0] *= 2  # outside of the training range
     force(monkeypatch, way)
-    space = Space.of(sparse.csr_array(X) if way == "_search_sparse" else X, n_values, shift=True)
+    space = Space.from_matrix(
+        sparse.csr_array(X) if way == "_search_sparse" else X, n_values, shift=True
+    )
 
     own = nearest_neighbours(space, 7, ties="weka")
     others = nearest_neighbours(space, 7, queries=space.transform(Q), ties="weka")
@@ -114,7 +121,7 @@ def test_the_rows_are_those_of_the_slow_heap(monkeypatch, way, seed):
 def test_the_heap_chooses_other_rows_than_row_order_does():
     rng = np.random.default_rng(0)
     X, n_values = rows_full_of_ties(rng, 60)
-    space = Space.of(X, n_values, shift=True)
+    space = Space.from_matrix(X, n_values, shift=True)
     by_row, by_heap = (nearest_neighbours(space, 7, ties=ties) for ties in ("row", "weka"))
 
     assert (by_row.rows != by_heap.rows).any()
@@ -125,8 +132,8 @@ def test_the_heap_chooses_other_rows_than_row_order_does():
 def test_missing_values_dense_and_sparse(seed, k, negative):
     rng = np.random.default_rng(seed)
     X, n_values = rows_full_of_ties(rng, 20, gaps=0.2, negative=negative)
-    dense = nearest_neighbours(Space.of(X, n_values, shift=True), k, ties="weka")
-    space = Space.of(sparse.csr_array(X), n_values, shift=True)
+    dense = nearest_neighbours(Space.from_matrix(X, n_values, shift=True), k, ties="weka")
+    space = Space.from_matrix(sparse.csr_array(X), n_values, shift=True)
     by_columns = nearest_neighbours(space, k, ties="weka")
 
     assert dense.rows.tolist() == slow_weka(X, n_values, k)
@@ -138,7 +145,7 @@ def test_missing_values_by_hand():
     # Scaled, the second column reads 0, missing, 1, missing: row 0 differs from row 1 by
     # max(0, 1 - 0), from row 2 by 1 in both columns; rows 1 and 3 differ by 1.
     X = np.array([[0.0, 5.0], [0.0, np.nan], [1.0, 9.0], [0.0, np.nan]])
-    found = nearest_neighbours(Space.of(X, [2, 0], shift=True), 3, ties="weka")
+    found = nearest_neighbours(Space.from_matrix(X, [2, 0], shift=True), 3, ties="weka")
 
     assert (found.distances**2).round(12).tolist() == [
         [1.0, 1.0, 2.0],
@@ -150,13 +157,15 @@ def test_missing_values_by_hand():
 
 def test_columns_without_any_value_tell_nothing():
     X = np.array([[np.nan, 0.0], [np.nan, 1.0], [np.nan, 0.2]])
-    assert nearest_neighbours(Space.of(X, shift=True), 1, ties="weka").rows.ravel().tolist() == [
+    assert nearest_neighbours(
+        Space.from_matrix(X, shift=True), 1, ties="weka"
+    ).rows.ravel().tolist() == [
         2,
         2,
         0,
     ]
     assert nearest_neighbours(
-        Space.of(sparse.csr_array(X), shift=True), 1
+        Space.from_matrix(sparse.csr_array(X), shift=True), 1
     ).rows.ravel().tolist() == [2, 2, 0]
 
 
@@ -164,15 +173,15 @@ def test_stored_zeros_are_zeros():
     X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     full = sparse.csr_array((X.ravel(), np.tile([0, 1], 4), np.arange(0, 9, 2)), shape=X.shape)
     for n_values in ([0, 0], [2, 2]):
-        expected = nearest_neighbours(Space.of(X, n_values, shift=True), 3, ties="weka")
-        found = nearest_neighbours(Space.of(full, n_values, shift=True), 3, ties="weka")
+        expected = nearest_neighbours(Space.from_matrix(X, n_values, shift=True), 3, ties="weka")
+        found = nearest_neighbours(Space.from_matrix(full, n_values, shift=True), 3, ties="weka")
         assert found.rows.tolist() == expected.rows.tolist()
         assert found.distances.tolist() == expected.distances.tolist()
 
 
 def test_threads_change_nothing():
     rng = np.random.default_rng(3)
-    space = Space.of(rng.integers(0, 4, (700, 12)) / 3.0, shift=True)
+    space = Space.from_matrix(rng.integers(0, 4, (700, 12)) / 3.0, shift=True)
     one, three = (nearest_neighbours(space, 10, ties="weka", n_jobs=n) for n in (1, 3))
     assert (one.rows == three.rows).all()
     assert (one.distances == three.distances).all()
@@ -180,9 +189,9 @@ def test_threads_change_nothing():
 
 def test_trees_and_the_heap_choose_alike_on_many_rows(monkeypatch):
     rng = np.random.default_rng(5)
-    space = Space.of(rng.integers(0, 60, (4200, 2)) / 7.0, shift=True)
+    space = Space.from_matrix(rng.integers(0, 60, (4200, 2)) / 7.0, shift=True)
     by_tree = nearest_neighbours(space, 6, ties="weka")
-    force(monkeypatch, "_search_directly")
+    force(monkeypatch, "_search_brute_force")
     directly = nearest_neighbours(space, 6, ties="weka")
 
     assert (by_tree.rows == directly.rows).all()

@@ -76,7 +76,7 @@ def test_partial_distances_by_hand(form):
             [np.nan, np.nan, 0.5, np.nan],
         ]
     )
-    space = Space.of(form(X), [0, 0, 0, 2], scale=False)
+    space = Space.from_matrix(form(X), [0, 0, 0, 2], scale=False)
 
     found = nearest_neighbours(space, 3)
 
@@ -95,7 +95,7 @@ def test_the_search_agrees_with_its_twin(form, n_values, seed):
     n_values = np.array(n_values)
     if n_values.all():
         X[:, :3], Q[:, :3] = X[:, :3] * 3, Q[:, :3] * 3
-    space = Space.of(form(X), n_values)
+    space = Space.from_matrix(form(X), n_values)
     queries = space.transform(Q)
     among = np.flatnonzero(rng.random(40) < 0.6)
     values = dense_values(space)
@@ -113,7 +113,7 @@ def test_the_search_agrees_with_its_twin(form, n_values, seed):
 def test_tables_leave_missing_codes_missing(form):
     rng = np.random.default_rng(5)
     X, table = gapped(rng, 40), rng.integers(0, 4, 5) / 3
-    space = Space.of(form(X), MIXED)
+    space = Space.from_matrix(form(X), MIXED)
 
     expected = slow_ranking(dense_values(space), MIXED, 5, table=table)
 
@@ -124,7 +124,7 @@ def test_tables_leave_missing_codes_missing(form):
 def test_pairs_are_compared_by_the_same_rule(form):
     rng = np.random.default_rng(6)
     X, Q = gapped(rng, 30), gapped(rng, 30)
-    space = Space.of(form(X), MIXED)
+    space = Space.from_matrix(form(X), MIXED)
     rows = rng.permutation(30)
     values, others = dense_values(space), dense_values(space.transform(Q))
 
@@ -138,15 +138,15 @@ def test_pairs_are_compared_by_the_same_rule(form):
 def test_without_gaps_it_is_the_plain_search(seed, k, form):
     rng = np.random.default_rng(seed)
     X = gapped(rng, 20, share=0.0)
-    space = Space.of(form(X), MIXED)
+    space = Space.from_matrix(form(X), MIXED)
     plain = slow_nearest(dense_values(space), MIXED, k)
 
     assert nearest_neighbours(space, k).rows.tolist() == plain
     # A gap in one row leaves the distances between the others as they are, to the bit.
     X[0, rng.integers(5)] = np.nan
-    with_gap = Space.of(form(X), MIXED, scale=False)
+    with_gap = Space.from_matrix(form(X), MIXED, scale=False)
     X[0] = 0
-    without = Space.of(form(X), MIXED, scale=False)
+    without = Space.from_matrix(form(X), MIXED, scale=False)
     others = np.arange(1, 20)
     for one, two in zip(
         *(
@@ -162,7 +162,9 @@ def test_without_gaps_it_is_the_plain_search(seed, k, form):
 def test_row_order_changes_no_distance(seed, form):
     rng = np.random.default_rng(seed)
     X, order = gapped(rng, 15), rng.permutation(15)
-    one, two = (nearest_neighbours(Space.of(form(part), MIXED), 15) for part in (X, X[order]))
+    one, two = (
+        nearest_neighbours(Space.from_matrix(form(part), MIXED), 15) for part in (X, X[order])
+    )
 
     np.testing.assert_array_equal(one.distances[order], two.distances)
     by_row = [
@@ -181,8 +183,8 @@ def test_a_column_missing_everywhere_changes_nothing(seed, place, form):
     for count in (0, 3):
         more = np.insert(MIXED, place, count)
         one, two = (
-            nearest_neighbours(Space.of(form(X), MIXED), 5),
-            nearest_neighbours(Space.of(form(wider), more), 5),
+            nearest_neighbours(Space.from_matrix(form(X), MIXED), 5),
+            nearest_neighbours(Space.from_matrix(form(wider), more), 5),
         )
         np.testing.assert_array_equal(one.rows, two.rows)
         np.testing.assert_array_equal(one.distances, two.distances)
@@ -191,7 +193,7 @@ def test_a_column_missing_everywhere_changes_nothing(seed, place, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_of_which_nothing_is_known_are_taken_last_in_row_order(form):
     X = np.array([[np.nan, np.nan], [1.0, 2.0], [np.nan, np.nan], [4.0, np.nan]])
-    found = nearest_neighbours(Space.of(form(X)), 3)
+    found = nearest_neighbours(Space.from_matrix(form(X)), 3)
 
     assert found.rows.tolist() == [[1, 2, 3], [3, 0, 2], [0, 1, 3], [1, 0, 2]]
     assert np.isinf(found.distances).sum(axis=1).tolist() == [3, 2, 3, 2]
@@ -199,7 +201,7 @@ def test_rows_of_which_nothing_is_known_are_taken_last_in_row_order(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_known_at_all_leaves_the_row_order(form):
-    found = nearest_neighbours(Space.of(form(np.full((3, 2), np.nan))), 2)
+    found = nearest_neighbours(Space.from_matrix(form(np.full((3, 2), np.nan))), 2)
 
     assert found.rows.tolist() == [[1, 2], [0, 2], [0, 1]]
 
@@ -207,7 +209,9 @@ def test_nothing_known_at_all_leaves_the_row_order(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_threads_change_nothing(form):
     X = gapped(np.random.default_rng(7), 600)
-    one, three = (nearest_neighbours(Space.of(form(X), MIXED), 5, n_jobs=n) for n in (1, 3))
+    one, three = (
+        nearest_neighbours(Space.from_matrix(form(X), MIXED), 5, n_jobs=n) for n in (1, 3)
+    )
 
     np.testing.assert_array_equal(one.rows, three.rows)
     np.testing.assert_array_equal(one.distances, three.distances)
@@ -220,6 +224,8 @@ def test_many_rows_dense_and_sparse_agree():
         X = rng.normal(size=shape) * (rng.random(shape) < 0.5)
         X[rng.random(shape) < 0.1] = np.nan
         queries = np.arange(40)
-        one, two = (nearest_neighbours(Space.of(form(X)), 4, rows=queries) for form in FORMS)
+        one, two = (
+            nearest_neighbours(Space.from_matrix(form(X)), 4, rows=queries) for form in FORMS
+        )
         np.testing.assert_array_equal(one.rows, two.rows)
         np.testing.assert_array_equal(one.distances, two.distances)

@@ -53,14 +53,14 @@ def test_all_rooms_find_the_same_nominal_columns(case):
 
 
 @pytest.mark.parametrize("case", TABLES)
-def test_all_rooms_read_the_same_values(case):
+def test_all_subpackages_read_the_same_values(case):
     X, _ = TABLES[case]
     values = read_features(X, caller="test").values
     found = MultilabelDataset(X, np.ones((4, 1), int)).X
     assert sparse.issparse(found) == sparse.issparse(values)
     np.testing.assert_array_equal(_dense(found), _dense(values))
     fitted = C45Classifier().fit(X, [0, 1, 0, 1])
-    np.testing.assert_array_equal(_dense(fitted._read_rows(X)), _dense(values))
+    np.testing.assert_array_equal(_dense(fitted._validate_rows(X)), _dense(values))
 
 
 def _dense(table):

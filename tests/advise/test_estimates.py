@@ -37,7 +37,7 @@ def test_values_of_parts_are_those_of_evaluate(seed):
     truth, told = random_labels(seed)
     is_rare = np.array([True, True, False, False, False])
     draws = RowSubsamples(truth, is_rare, seed)
-    values = draws.values(told)
+    values = draws.metrics(told)
     assert values.shape == (200, 3)
     parts = np.concatenate(list(draws._row_indicators()))
     assert (parts.sum(axis=1) == 20).all()
@@ -60,12 +60,12 @@ def test_intervals_hold_on_new_rows():
         is_rare = np.array([False, False, True, True])
         old, new = slice(0, 400), slice(400, 500)
         draws = RowSubsamples(sparse.csr_array(truth[old]), is_rare, trial)
-        values = draws.values(sparse.csr_array(told[old]))
+        values = draws.metrics(sparse.csr_array(told[old]))
         hits, predicted, true = (
             part[new].sum(axis=0)[None].astype(float) for part in (truth & told, told, truth)
         )
         real = _f1_by_subsample(hits, predicted, true, np.ones(4, bool), is_rare)[0]
-        found = [MetricEstimate.of(values[:, metric]) for metric in range(3)]
+        found = [MetricEstimate.from_values(values[:, metric]) for metric in range(3)]
         held += [one.low <= value <= one.high for one, value in zip(found, real, strict=True)]
     assert 0.85 <= np.mean(held) <= 0.97
 

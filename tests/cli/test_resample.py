@@ -53,7 +53,7 @@ def test_all_methods_are_compared(capsys, datasets, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["o.arff"], "No method is named"),
+        (["o.arff"], "No resampler is named"),
         (["o.arff", "--compare"], "either a file to write, with --output, or --compare"),
         (["o.arff", "-r", "smote"], "no resampler 'smote'"),
         (["o.arff", "-r", "mlros", "--percent", "-3"], "--percent must be a number of at least 0"),

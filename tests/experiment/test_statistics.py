@@ -102,13 +102,13 @@ def test_methods_against_one_with_both_tests(path):
     means = values()["macro_f1"].mean(axis=2)
     raw = [wilcoxon(means[:, 0], means[:, at]).p_value for at in (1, 2)]
     assert [row.p_value for row in rows[1:]] == pytest.approx(raw)
-    assert [row.holm for row in rows[1:]] == pytest.approx(holm(raw))
+    assert [row.adjusted_p_value for row in rows[1:]] == pytest.approx(holm(raw))
     chances = bayesian_signed_rank(means[:, 0], means[:, 2], rope=0.02)
-    assert (rows[2].worse, rows[2].equal, rows[2].better) == pytest.approx(
+    assert (rows[2].p_worse, rows[2].p_equal, rows[2].p_better) == pytest.approx(
         (chances.lower, chances.equal, chances.higher), abs=1e-12
     )
     losses = compare_methods(score_table(path.with_suffix(".csv"), "hamming_loss"), "br")
-    assert losses[2].better > 0.9
+    assert losses[2].p_better > 0.9
 
 
 def test_ranks_in_the_shell(capsys, path, tmp_path):

@@ -138,7 +138,7 @@ def test_the_columns_of_ecc_are_shifted_by_a_row_and_no_others():
     assert [name for name, rotation in found.items() if rotation] == ["ECC"]
     assert found["ECC"].rows[0] == "corel5k"
     assert found["ECC"].rows[-1] == "yeast"
-    assert found["ECC"].repaired < found["ECC"].misfit / 3
+    assert found["ECC"].corrected_misfit < found["ECC"].misfit / 3
     changed = {
         one.item.split(",")[0]: one.scumble_value
         for one in check_displaced_rows()

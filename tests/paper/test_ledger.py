@@ -143,7 +143,7 @@ def test_phase_1_on_a_small_data_set(datasets, tmp_path, monkeypatch):
 def test_a_fold_that_stands_in_two_stores_counts_once():
     place = {"dataset": "d", "resampler": "r", "classifier": "c", "state": "done"}
     folds = [{**place, "key": key, "scores": {"f1": f1}} for key, f1 in (("a", 0.0), ("b", 1.0))]
-    assert FoldMeans([*folds, folds[1]]).get("d", "r", "c", "f1") == 0.5
+    assert FoldMeans([*folds, folds[1]]).mean("d", "r", "c", "f1") == 0.5
 
 
 def test_half_of_the_folds_do_not_pass_for_all():
@@ -151,10 +151,10 @@ def test_half_of_the_folds_do_not_pass_for_all():
     first = {**place, "key": "a", "state": "done", "scores": {"f1": 0.25}}
     second = {**place, "key": "b", "state": "pending", "scores": {}}
     finished = {**second, "state": "done", "scores": {"f1": 0.75}}
-    assert FoldMeans([first, second]).get("d", "r", "c", "f1") is None
-    assert FoldMeans([first, {**second, "state": "failed"}]).get("d", "r", "c", "f1") is None
+    assert FoldMeans([first, second]).mean("d", "r", "c", "f1") is None
+    assert FoldMeans([first, {**second, "state": "failed"}]).mean("d", "r", "c", "f1") is None
     for cells in ([first, second, finished], [finished, second, first]):
-        assert FoldMeans(cells).get("d", "r", "c", "f1") == 0.5
+        assert FoldMeans(cells).mean("d", "r", "c", "f1") == 0.5
 
 
 def test_claims_about_results_come_from_the_store(nowhere):

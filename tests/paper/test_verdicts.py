@@ -63,8 +63,8 @@ def test_other_folds_make_the_mean_surer():
         for seeds in ((1,), (1, 2, 3))
     )
     place = ("yeast", "none", "BR", "f1")
-    assert one.get(*place) == pytest.approx(three.get(*place))
-    assert three.error(*place) / one.error(*place) == pytest.approx(
+    assert one.mean(*place) == pytest.approx(three.mean(*place))
+    assert three.standard_error(*place) / one.standard_error(*place) == pytest.approx(
         math.sqrt((30 / 29 * (1 / 10 + 1 / 30)) / (10 / 9 * (1 / 10 + 1 / 10)))
     )
 
@@ -73,16 +73,16 @@ def test_a_seed_counts_when_all_of_its_folds_are_done():
     first = folds("yeast", "none", "BR", "f1", 0.5)
     second = folds("yeast", "none", "BR", "f1", 0.9, seeds=(2,))
     place = ("yeast", "none", "BR", "f1")
-    assert FoldMeans([*first, *second]).get(*place) == pytest.approx(0.7)
+    assert FoldMeans([*first, *second]).mean(*place) == pytest.approx(0.7)
     second[3] = {**second[3], "state": "pending", "scores": {}}
-    assert FoldMeans([*first, *second]).get(*place) == pytest.approx(0.5)
+    assert FoldMeans([*first, *second]).mean(*place) == pytest.approx(0.5)
 
 
 def test_the_error_of_a_change_is_taken_fold_by_fold():
     before = folds("yeast", "none", "HOMER", "f1", 0.5, 0.1)
     after = folds("yeast", "LP-ROS 25 %", "HOMER", "f1", 0.6, 0.1)  # 0.1 more on every fold
     found = FoldMeans([*before, *after])
-    assert found.error_of_change("yeast", "LP-ROS 25 %", "HOMER", "f1") == pytest.approx(
+    assert found.standard_error_of_change("yeast", "LP-ROS 25 %", "HOMER", "f1") == pytest.approx(
         0, abs=1e-9
     )
 

@@ -17,7 +17,12 @@ from scumble.plots import chord_layout
 from scumble.plots.base import LIGHT
 from scumble.report import concurrence_report, render_html, render_pdf, render_report
 from scumble.report.concurrence import more_labelsets_text, origin_text
-from scumble.report.pages import escape_letters, insert_word_breaks, read_asset, unprintable
+from scumble.report.pages import (
+    escape_letters,
+    insert_word_breaks,
+    letters_without_pdf_font,
+    read_asset,
+)
 from scumble.resample import apply_chain, apply_remedial, make_chain
 
 NASTY = [
@@ -296,17 +301,19 @@ def test_long_names_break_where_nothing_is_torn():
 
 def test_letters_without_a_font_are_those_that_look_like_nobodys():
     typst = pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
-    assert unprintable("war, naïve, фильм, \U0010fff0 \U0010fff1", typst) == {
+    assert letters_without_pdf_font("war, naïve, фильм, \U0010fff0 \U0010fff1", typst) == {
         "\U0010fff0",
         "\U0010fff1",
     }
-    assert unprintable("war", typst) == frozenset()
+    assert letters_without_pdf_font("war", typst) == frozenset()
 
 
 def test_names_that_no_font_can_print_are_spelled_and_the_reader_is_told(monkeypatch):
     pytest.importorskip("typst", reason="pip install 'scumble[pdf]'")
     lost = frozenset("電影")
-    monkeypatch.setattr("scumble.report.pages.unprintable", lambda text, _: lost & set(text))
+    monkeypatch.setattr(
+        "scumble.report.pages.letters_without_pdf_font", lambda text, _: lost & set(text)
+    )
     data = scumble.MultilabelDataset(
         np.zeros((4, 1)), [["電影"], ["電影", "b"], ["電影", "c"], ["電影", "b"]], name="電"
     )

@@ -41,7 +41,7 @@ def test_every_synthetic_row_follows_the_rule(criterion, seed, k, percent):
     assert len(X_new) == 40 + total
     np.testing.assert_array_equal(X_new[:40], X)
     np.testing.assert_array_equal(Y_new, Y[sampler.sample_indices_])
-    space = Space.of(X, [0, 0, 0, 3])
+    space = Space.from_matrix(X, [0, 0, 0, 3])
     at = 40
     for pool, share in zip(pools, shares, strict=True):
         seeds = sampler.sample_indices_[at : at + share]

@@ -72,7 +72,7 @@ def problem(seed, n=30, ties=False):
 
 
 def neighbours(X, k):
-    return nearest_neighbours(Space.of(X, [0, 0, 3]), k).rows
+    return nearest_neighbours(Space.from_matrix(X, [0, 0, 3]), k).rows
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1, 3, 10]), st.booleans())
@@ -222,7 +222,7 @@ def test_rows_without_labels_keep_their_places():
     sampler = MLSOL(percent=50, n_neighbors=2, random_state=0)
     X_new, Y_new = sampler.fit_resample(X, Y)
 
-    near = nearest_neighbours(Space.of(X), 2).rows
+    near = nearest_neighbours(Space.from_matrix(X), 2).rows
     for new, seed in zip(X_new[12:, 0], sampler.sample_indices_[12:], strict=True):
         assert any(min(X[[seed, r]]) <= new <= max(X[[seed, r]]) for r in near[seed])
     np.testing.assert_array_equal(Y_new[:12], Y)
@@ -275,7 +275,7 @@ def test_real_data_follows_the_rule(datasets):
 
     data = read(datasets / "flags" / "flags.arff")
     nominal = list(data.categorical_features)
-    space = Space.of(data.X, [data.categorical_features.get(c, 0) for c in range(19)])
+    space = Space.from_matrix(data.X, [data.categorical_features.get(c, 0) for c in range(19)])
     near = nearest_neighbours(space, 5).rows
     _, _, _, w, _ = slow_local(data.Y.toarray().astype(int), near)
 

@@ -157,7 +157,7 @@ def test_mlsol_takes_a_parent_of_which_nothing_is_known_for_the_farther_one(know
     cells = sparse.csr_array(np.array([[1, 0], [0, 1], [0, 0]], bool))
     safe = np.zeros(2, np.int8)  # kind 0 of a cell
     nothing = np.zeros(0, np.int64)
-    space = Space.of(X)
+    space = Space.from_matrix(X)
     made = np.where(np.isnan(X[:1]), X[1:2], X[:1])
 
     labels = _assign_labels(

@@ -97,7 +97,7 @@ def test_why_the_r_package_marks_more_rows(datasets, golden):
     Y = data.Y.toarray()
     is_rare = is_minority(Y)
     has_frequent = Y[:, ~is_rare].any(axis=1)
-    near = nearest_neighbours(Space.of(data.X, scale=False), 4).rows
+    near = nearest_neighbours(Space.from_matrix(data.X, scale=False), 4).rows
 
     def marked(asked):
         different = (Y[:, None] ^ Y[asked]).sum(axis=2)

@@ -18,12 +18,16 @@ def to_dense(table: Any) -> Array:
 
 
 def stored_values(table: Any) -> Array:
-    """Return the stored values of a sparse matrix, or the array itself."""
+    """Return the stored values of a sparse matrix, in one dimension; return an array unchanged."""
     return table.data if sparse.issparse(table) else table
 
 
 def column_min_max(X: Any) -> tuple[Array, Array]:
-    """Return the minimum and the maximum of each column; NaN if all values are missing."""
+    """Return the minimum of each column and the maximum of each column, as two arrays.
+
+    NaN values are ignored; a column that has no other values, or no rows, gives NaN. The zeros that
+    a sparse matrix does not store count.
+    """
     if not sparse.issparse(X):
         return np.fmin.reduce(X, 0, initial=np.nan), np.fmax.reduce(X, 0, initial=np.nan)
     if not X.shape[0]:
@@ -36,21 +40,25 @@ def column_min_max(X: Any) -> tuple[Array, Array]:
 
 
 def get_column(X: Any, column: int) -> Array:
-    """Return a column of a table as a dense array; fastest for CSC among the sparse formats."""
+    """Return the column with the index ``column`` as a dense one-dimensional array.
+
+    Among sparse formats, CSC is the fastest.
+    """
     if not sparse.issparse(X):
         return np.asarray(X[:, column])
     if X.format != "csc":
         return np.asarray(X[:, [column]].toarray().ravel())
     values = np.zeros(X.shape[0], X.dtype)
-    part = slice(X.indptr[column], X.indptr[column + 1])
-    values[X.indices[part]] = X.data[part]
+    stored_range = slice(X.indptr[column], X.indptr[column + 1])
+    values[X.indices[stored_range]] = X.data[stored_range]
     return values
 
 
 def first_true_cell(table: Any, mask: Array) -> tuple[int, int]:
-    """Return row and column of the first True in a mask of the cells of a table.
+    """Return the indices of row and column of the first cell for which a mask is True.
 
-    The mask of a sparse matrix has an element for each stored value.
+    The mask of an array has its shape; that of a sparse matrix has an element for each stored
+    value. At least one element must be True.
     """
     position = int(mask.argmax())
     if sparse.issparse(table):
@@ -60,14 +68,17 @@ def first_true_cell(table: Any, mask: Array) -> tuple[int, int]:
 
 
 def format_column_name(column: int, names: Sequence[str] | None) -> str:
-    """Return a column as messages show it: by its name, else by its index."""
+    """Return a column as messages show it: "column 'age'", or "column 3" if ``names`` is None."""
     if names is None:
         return f"column {column}"
     return f"column {names[column]!r}"
 
 
 def are_codes(values: Array, n_categories: Any) -> Array:
-    """Return for each value whether it is a code: an integer from 0 to ``n_categories - 1``."""
+    """Return a mask of the values that are codes: integers from 0 to ``n_categories - 1``.
+
+    ``n_categories`` is a number, or an array of numbers for each value. NaN is no code.
+    """
     result: Array = (values >= 0) & (values < n_categories) & (values == np.floor(values))
     return result
 
@@ -82,7 +93,10 @@ def take_by_code(values: Array, codes: Array) -> Array:
 
 
 def with_columns(X: Any, columns: dict[int, Array]) -> Any:
-    """Return a copy of a table in which the values of some columns are replaced."""
+    """Return a copy of a table in which the values of some columns are replaced.
+
+    ``columns`` maps the index of a column to its new values. A sparse table gives a CSR array.
+    """
     if not sparse.issparse(X):
         X = np.array(X)
         for column, values in columns.items():

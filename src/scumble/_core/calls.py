@@ -1,4 +1,4 @@
-"""Methods as users type them: a name, and parameters in brackets."""
+"""Resamplers, classifiers and the like as users type them: a name, and parameters in brackets."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,13 +8,19 @@ from scumble._core.errors import ParameterError
 
 
 def split_outside_brackets(text: str, separator: str) -> list[str]:
-    """Split a text at every separator outside brackets, and strip the parts."""
+    """Return the parts of a text between separators, without surrounding blanks.
+
+    Separators inside round brackets do not count.
+    """
     parts = re.split(rf"{re.escape(separator)}(?![^()]*\))", text)
     return [part.strip() for part in parts]
 
 
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and parameters of a method such as ``rare(quality=best, n_neighbors=3)``."""
+    """Return name and parameters of a call such as ``rare(quality=best, n_neighbors=3)``.
+
+    A name without brackets has no parameters. Raise ParameterError if the text is no such call.
+    """
     name, bracket, arguments = text.strip().partition("(")
     if bracket and (not name or not arguments.endswith(")")):
         raise ParameterError(
@@ -26,7 +32,10 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def format_call(name: str, parameters: Mapping[str, Any]) -> str:
-    """Return a method with its parameters as `parse_call` reads it; None is left out."""
+    """Return the text ``name(parameter=value,...)`` that `parse_call` reads.
+
+    Parameters with the value None are left out.
+    """
     assignments = ",".join(
         f"{key}={value}" for key, value in parameters.items() if value is not None
     )
@@ -34,7 +43,10 @@ def format_call(name: str, parameters: Mapping[str, Any]) -> str:
 
 
 def parse_parameters(texts: Iterable[str]) -> dict[str, Any]:
-    """Parse ``name=value`` texts; a value is a number, true, false, none, or a string."""
+    """Return the values of ``name=value`` texts by name.
+
+    Values become True, False, None, an int or a float if they are spelt so, else strings.
+    """
     parameters = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -45,7 +57,7 @@ def parse_parameters(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def _parse_value(text: str) -> Any:
-    """Return the boolean, None or number that a text spells, else the text itself."""
+    """Return a text as bool, None, int or float if it is written so, else the text itself."""
     constants = {"true": True, "false": False, "none": None}
     if text.lower() in constants:
         return constants[text.lower()]

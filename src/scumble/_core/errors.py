@@ -32,7 +32,8 @@ FOREIGN_PARAMETER_NOTES = {
     "estimator": ", the learner of each label",
     "random_state": ", which also decides the order of labels",
 }
-#: Our methods, and their names in other packages, in lower case without punctuation.
+#: Our names of resamplers, classifiers, metrics, splitters and plots, and their names in other
+#: packages, in lower case without punctuation.
 FOREIGN_NAMES = {
     "mlsmote": "smote",
     "mlros": "randomoversampler",
@@ -72,14 +73,17 @@ class ParameterTypeError(ScumbleError, TypeError):
     """A parameter or an input has a type that cannot be used."""
 
 
-def parameter_error(name: str, caller: str, must: str, value: object) -> ParameterError:
-    """Return the error for a parameter value.
+def parameter_error(name: str, caller: str, requirement: str, value: object) -> ParameterError:
+    """Return the error for a parameter value that is not allowed.
 
-    ``must`` completes the sentence "The 'k' parameter of MLkNN must ..."; an empty ``caller`` is
-    left out of it.
+    ``requirement`` completes the sentence "The 'k' parameter of MLkNN must ...", for example "be an
+    int". ``caller`` is the class or function of the parameter (here MLkNN); if it is empty, the
+    message does not name it.
     """
     owner = f" of {caller}" if caller else ""
-    return ParameterError(f"The {name!r} parameter{owner} must {must}. Got {value!r} instead.")
+    return ParameterError(
+        f"The {name!r} parameter{owner} must {requirement}. Got {value!r} instead."
+    )
 
 
 class LabelError(ScumbleError, ValueError):
@@ -105,6 +109,7 @@ class ReadError(ScumbleError, ValueError):
         line: int | None = None,
         column: int | None = None,
     ) -> None:
+        """Store where the error is, and put it before the message; None leaves a part out."""
         self.path = None if path is None else str(path)
         self.line = line
         self.column = column
@@ -144,7 +149,10 @@ class ScumbleWarning(UserWarning):
 
 
 def write_failure_message(error: OSError, folder: Path | None = None) -> str:
-    """Return why a file cannot be written, to ``folder`` if one is given, without a full stop."""
+    """Return "cannot be written: " and the reason, as text without a full stop.
+
+    ``folder`` is the folder of the file; if it is given, the text says if it does not exist.
+    """
     if folder is not None and isinstance(error, FileNotFoundError) and not folder.exists():
         reason = f"the folder {folder} does not exist. Create it first"
     elif error.errno == errno.ENOSPC:
@@ -157,7 +165,11 @@ def write_failure_message(error: OSError, folder: Path | None = None) -> str:
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """Return a suggestion of similar candidates, with a leading blank; empty if there are none."""
+    """Return " Did you mean ...?" with the candidates that are most similar to a name.
+
+    The text begins with a blank, so that it can be appended to a sentence; it is empty if no
+    candidate is similar.
+    """
     from difflib import get_close_matches
 
     if len(name) > 60:
@@ -176,7 +188,10 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 
 
 def did_you_mean_parameter(name: str, candidates: Iterable[str]) -> str:
-    """Return a suggestion like `did_you_mean`, also for parameter names of other packages."""
+    """Return a suggestion like `did_you_mean` for the name of a parameter.
+
+    If other packages use the name for one of the candidates, this candidate is suggested.
+    """
     names = list(candidates)
     matches = _translate_foreign_name(name.lower(), FOREIGN_PARAMETERS, names)
     if matches:
@@ -185,7 +200,11 @@ def did_you_mean_parameter(name: str, candidates: Iterable[str]) -> str:
 
 
 def _equivalent_names(name: str, candidates: list[str]) -> list[str]:
-    """List the candidates that other packages call so, else those with the same words."""
+    """Return the candidates that mean the same as a name.
+
+    These are the candidates that other packages call by this name; if there are none, those that
+    consist of the same words in any order, with any punctuation.
+    """
     words = _split_words(name)
     translated = _translate_foreign_name("".join(words), FOREIGN_NAMES, candidates)
     if translated:
@@ -202,7 +221,10 @@ def _equivalent_names(name: str, candidates: list[str]) -> list[str]:
 def _translate_foreign_name(
     name: str, foreign_names: dict[str, str], candidates: list[str]
 ) -> list[str]:
-    """List the candidates that other packages call ``name``."""
+    """Return the candidates that other packages call ``name``.
+
+    ``foreign_names`` maps a name of this package to names in other packages, separated by blanks.
+    """
     return [
         candidate
         for candidate, synonyms in foreign_names.items()
@@ -211,5 +233,5 @@ def _translate_foreign_name(
 
 
 def _split_words(name: str) -> list[str]:
-    """Return the words of a name in lower case."""
+    """Return the words of a name in lower case; hyphens, underscores, blanks and dots separate."""
     return re.split(r"[-_ .]", name.lower())

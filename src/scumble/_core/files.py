@@ -37,10 +37,12 @@ UNCHECKED_EXPANSION_BYTES = 64 << 20
 MAX_LINE = 1 << 30
 #: Bytes that are read at once: large enough that the overhead of a call does not matter.
 BLOCK_BYTES = 4 << 20
+#: Size in bytes of the buffer from which lines and other small parts of a file are read.
+BUFFER_BYTES = 1 << 16
 
 
 def _open_zstd(raw: Any, mode: str) -> Any:
-    """Open a stream that compresses or decompresses Zstandard."""
+    """Return a Zstandard stream that compresses to ``raw`` if mode is "wb", else decompresses."""
     import pyarrow as pa
 
     if mode == "wb":
@@ -63,6 +65,7 @@ class CompressiblePath:
     """A path that may end in the suffix of a compression; ``name`` is without that suffix."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Store the path, the suffix of its compression (empty if none), and the name."""
         self.path = Path(path)
         suffix = self.path.suffix.lower()
         self.compression = suffix if suffix in COMPRESSIONS else ""
@@ -93,26 +96,36 @@ class InputFile(CompressiblePath):
         ValueError,
     )
 
-    def __init__(self, path: str | os.PathLike[str], where: str = "") -> None:
+    def __init__(self, path: str | os.PathLike[str], display_name: str = "") -> None:
+        """Check that the file can be read; raise ReadError if not.
+
+        ``display_name`` is the name of the file in messages, by default its path.
+        """
         super().__init__(path)
-        self.where = where or str(self.path)  #: The name of the file in messages.
+        self.display_name = display_name or str(self.path)
         self.max_expansion = MAX_EXPANSION
         self._check_is_readable()
 
     def error(
         self, message: str, *, line: int | None = None, column: int | None = None
     ) -> ReadError:
-        """Return an error that names this file."""
-        return ReadError(message, path=self.where, line=line, column=column)
+        """Return an error that names this file.
+
+        ``line`` is a line number and ``column`` the number of a value in the line, both from 1.
+        """
+        return ReadError(message, path=self.display_name, line=line, column=column)
 
     def head(self, size: int = 65536) -> bytes:
-        """Return the first bytes of the content."""
+        """Return the first ``size`` bytes of the decompressed content, fewer if it is shorter."""
         with self.open(progress=False) as stream:
             return stream.read(size)
 
     @contextmanager
-    def open(self, *, progress: bool = True) -> Iterator[BoundedReader]:
-        """Open the decompressed content; errors of file or compression become `ReadError`."""
+    def open(self, *, progress: bool = True) -> Iterator[io.BufferedReader]:
+        """Open the file and yield its decompressed content as a binary file that cannot seek.
+
+        Errors of the file or the compression become `ReadError`; ``progress`` shows a progress bar.
+        """
         with ExitStack() as stack:
             try:
                 raw = stack.enter_context(open(self.path, "rb"))
@@ -124,10 +137,13 @@ class InputFile(CompressiblePath):
                 stream = stack.enter_context(_decompress(raw))
             except OSError as error:
                 raise self._read_error_from(error) from error
-            yield BoundedReader(self, stream, raw, size, advance)
+            yield stack.enter_context(open_bounded(self, stream, raw, size, advance))
 
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[bytes]:
-        """Yield the content in blocks of complete lines."""
+        """Yield the decompressed content in blocks of complete lines, of about ``size`` bytes.
+
+        The last line may lack its line break. A longer line than `MAX_LINE` raises `ReadError`.
+        """
         with self.open() as stream:
             incomplete_line: list[bytes] = []  # its parts, which are joined once
             n_bytes = 0  # of the incomplete line
@@ -173,16 +189,25 @@ class InputFile(CompressiblePath):
         return self.error(f"the file cannot be read: {reason.rstrip('.')}.")
 
 
-class BoundedReader:
-    """A stream that turns errors into `ReadError` and refuses decompression bombs.
+def open_bounded(
+    source: InputFile, stream: Any, raw: IO[bytes], size: int, advance: Any
+) -> io.BufferedReader:
+    """Return a buffered binary file of a `BoundedReader`, whose arguments are the same."""
+    reader = BoundedReader(source, stream, raw, size, advance)
+    return io.BufferedReader(reader, BUFFER_BYTES)
+
+
+class BoundedReader(io.RawIOBase):
+    """A binary file that turns errors into `ReadError` and refuses decompression bombs.
 
     ``stream`` yields the decompressed content of the open file ``raw``, which has ``size`` bytes;
-    ``advance`` reports progress in bytes of ``raw``.
+    ``advance`` reports progress in bytes of ``raw``. Closing it closes neither of them.
     """
 
     def __init__(
         self, source: InputFile, stream: Any, raw: IO[bytes], size: int, advance: Any
     ) -> None:
+        """Store the streams; ``source`` is the file that error messages name."""
         self._source = source
         self._stream = stream
         self._raw = raw
@@ -191,24 +216,27 @@ class BoundedReader:
         self._reported_position = 0  # in the raw file
         self._n_bytes_read = 0  # of the decompressed content
 
-    def read(self, size: int = -1) -> bytes:
-        """Return ``size`` bytes, fewer at the end of the file; all that are left if negative."""
-        parts: list[bytes] = []
-        n_missing = size
-        while n_missing != 0:
-            n_requested = min(n_missing, BLOCK_BYTES) if n_missing > 0 else BLOCK_BYTES
-            part = self._read_part(n_requested)
-            if not part:
-                break
+    def readable(self) -> bool:
+        """Return True, as every file that can be read does."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read bytes into a buffer, and return their number; 0 at the end of the file."""
+        part = self._read_part(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+    def readall(self) -> bytes:
+        """Return all bytes that are left."""
+        parts = []
+        while part := self._read_part(BLOCK_BYTES):
             parts.append(part)
-            if n_missing > 0:
-                n_missing -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return b"".join(parts)
 
     def _read_part(self, size: int) -> bytes:
-        """Return up to ``size`` bytes, after reporting progress; none at the end of the file."""
+        """Return up to ``size`` bytes and report the progress; no bytes at the end of the file."""
         try:
-            part = cast(bytes, self._stream.read(size))
+            part = cast(bytes, self._stream.read(min(size, BLOCK_BYTES)))
         except self._source.read_error_types as error:
             if isinstance(error, PermissionError) or self._stream is self._raw:
                 raise self._source._read_error_from(error) from error
@@ -224,7 +252,7 @@ class BoundedReader:
         return part
 
     def _check_expansion(self) -> None:
-        """Raise an error if the file looks like a decompression bomb."""
+        """Raise an error if far more bytes were decompressed than a normal file contains."""
         allowed = max(UNCHECKED_EXPANSION_BYTES, self._source.max_expansion * self._size)
         if self._size and self._n_bytes_read > allowed:
             raise self._source.error(
@@ -235,7 +263,10 @@ class BoundedReader:
 
 
 def _decompress(raw: IO[bytes]) -> AbstractContextManager[Any]:
-    """Open a file with the compression that its first bytes show."""
+    """Return a stream of the decompressed content of an open file.
+
+    The first bytes decide about the compression; a plain file is returned itself.
+    """
     start = raw.read(8)
     raw.seek(0)
     for suffix, magic_bytes in COMPRESSIONS.items():
@@ -245,7 +276,11 @@ def _decompress(raw: IO[bytes]) -> AbstractContextManager[Any]:
 
 
 class OutputFile(CompressiblePath):
-    """One or several files to write atomically: `commit` makes all of them appear together."""
+    """A file to write, with companion files; they appear together, or not at all.
+
+    `open` writes to temporary files, which `commit` moves to their final paths, and `discard`
+    deletes. A companion file, such as the XML file of MULAN, belongs to the main file.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path)
@@ -253,7 +288,11 @@ class OutputFile(CompressiblePath):
 
     @contextmanager
     def open(self, path: Path | None = None) -> Iterator[IO[bytes]]:
-        """Open a temporary file for the main path, or for a companion that is not compressed."""
+        """Yield a stream to a temporary file, which `commit` moves to its final path.
+
+        ``path`` is the final path of a companion file, which is never compressed; None stands for
+        the main file, which is compressed if its suffix says so.
+        """
         compression = self.compression if path is None else ""
         path = self.path if path is None else path
         with _translate_errors_of_path(path):
@@ -264,7 +303,7 @@ class OutputFile(CompressiblePath):
                 yield stream
 
     def commit(self) -> None:
-        """Move all files that have been written to their final paths."""
+        """Move all temporary files to their final paths, with the access rights of files there."""
         for temporary, final in self._pending:
             with _translate_errors_of_path(final):
                 os.chmod(temporary, _access_mode(final))
@@ -275,7 +314,7 @@ class OutputFile(CompressiblePath):
             self._pending.pop(0)
 
     def discard(self) -> None:
-        """Delete the files that were not committed."""
+        """Delete the temporary files that `commit` has not moved."""
         while self._pending:
             with suppress(OSError):
                 self._pending.pop()[0].unlink()
@@ -290,7 +329,7 @@ class StandardOutput(OutputFile):
 
     @contextmanager
     def open(self, path: Path | None = None) -> Iterator[IO[bytes]]:
-        """Open a temporary file for the content; a second file is an error."""
+        """Yield a stream to a temporary file; raise an error for a companion or a second file."""
         if path is not None or self._buffer is not None:
             raise ParameterError(
                 "There are several files to write, which standard output cannot hold. Name a path "
@@ -302,7 +341,7 @@ class StandardOutput(OutputFile):
             self._buffer.flush()
 
     def commit(self) -> None:
-        """Copy the content to standard output."""
+        """Copy the content of the temporary file to standard output."""
         stream = getattr(sys.stdout, "buffer", None)
         if stream is None:
             raise WriteError("Standard output takes no files here. Name a path instead of '-'.")
@@ -322,14 +361,18 @@ class StandardOutput(OutputFile):
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[OutputFile]:
-    """Write to ``path`` atomically: commit on success, delete everything on failure."""
+    """Yield the `OutputFile` of a path, and write it completely or not at all.
+
+    The file appears when the ``with`` block succeeds; if it fails, nothing is changed. The path "-"
+    is standard output.
+    """
     with atomic_write_all([path]) as (target,):
         yield target
 
 
 @contextmanager
 def atomic_write_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[OutputFile]]:
-    """Write several files atomically: all of them, or none."""
+    """Yield an `OutputFile` for each path, and write all of them like `atomic_write`, or none."""
     targets = [
         StandardOutput() if os.fspath(path) == STDIO_PATH else OutputFile(path) for path in paths
     ]
@@ -343,7 +386,10 @@ def atomic_write_all(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[O
 
 
 def _compress(raw: IO[bytes], compression: str) -> Any:
-    """Open a buffered stream that compresses; ``compression`` is a suffix or empty."""
+    """Return a stream that compresses what is written to an open file.
+
+    ``compression`` is a suffix such as ".gz"; if it is empty, the stream only buffers.
+    """
     if compression:
         return _STREAMS[compression](raw, "wb")
     return io.BufferedWriter(raw, BLOCK_BYTES)
@@ -353,7 +399,10 @@ def _compress(raw: IO[bytes], compression: str) -> Any:
 def _translate_write_errors(
     subject: str, hint: str = "", folder: Path | None = None
 ) -> Iterator[None]:
-    """Raise `WriteError` for an `OSError`: the subject, why it cannot be written, and the hint."""
+    """Raise `WriteError` for an `OSError` in the ``with`` block.
+
+    Its message is ``subject``, the reason, and ``hint``; ``folder`` is the folder of the file.
+    """
     try:
         yield
     except BrokenPipeError:  # the reader has stopped reading, which is not an error
@@ -374,7 +423,10 @@ def translate_temp_file_errors() -> AbstractContextManager[None]:
 
 
 def _resolve_output_path(path: Path) -> Path:
-    """Return the path with links resolved; raise an error if it must not be replaced."""
+    """Return the path with links resolved.
+
+    Raise `WriteError` if a folder, a device or a write-protected file is there.
+    """
     try:
         final = Path(os.path.realpath(path))
         status = final.stat()
@@ -396,7 +448,7 @@ def _resolve_output_path(path: Path) -> Path:
 
 
 def _access_mode(final: Path) -> int:
-    """Return the access rights of the file that is replaced, else those of a new file."""
+    """Return the access rights of the existing file, or those of a new file if there is none."""
     try:
         return stat.S_IMODE(final.stat().st_mode)
     except FileNotFoundError:

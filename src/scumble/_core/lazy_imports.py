@@ -32,7 +32,7 @@ def attach(
         module_of_name |= dict.fromkeys(names, module)
 
     def getattr_lazily(name: str) -> Any:
-        """Import a name of the package and store it as an attribute."""
+        """Import a name of the package, store it as an attribute of the package, and return it."""
         if name not in module_of_name:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = module_of_name[name]
@@ -44,7 +44,7 @@ def attach(
         return value
 
     def list_public_names() -> list[str]:
-        """List the public names of the package."""
+        """Return the public names of the package."""
         return list(public_names)
 
     return getattr_lazily, list_public_names

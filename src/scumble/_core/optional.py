@@ -7,7 +7,11 @@ from scumble._core.errors import MissingDependencyError
 
 
 def import_optional_dependency(module: str, *, purpose: str, extra: str) -> ModuleType:
-    """Import and return a module, or raise an error with the command that installs it."""
+    """Import and return a module; raise MissingDependencyError if it is not installed.
+
+    The message says what needs it (``purpose``, such as "scan(engine='duckdb')") and how to install
+    it: with the optional dependencies ``extra`` of this package.
+    """
     try:
         return import_module(module)
     except ImportError as error:

@@ -32,6 +32,8 @@ class StoppedError(ScumbleError):
 
 
 class _ThreadState(threading.local):
+    """Values of which each thread has its own."""
+
     #: The stop events of the calls of `run_in_threads` that this thread works for, outermost first.
     stop_events: tuple[threading.Event, ...] = ()
 
@@ -42,9 +44,10 @@ _thread_limit: ContextVar[int | None] = ContextVar("scumble_threads", default=No
 
 
 def thread_count(n_jobs: int | None = None) -> int:
-    """Return the number of threads to use.
+    """Return the number of threads to use, at least 1.
 
-    None stands for the limit of `limit_threads`, else for that of the environment variable.
+    None stands for the limit of `limit_threads`; if there is none, for the environment variable
+    SCUMBLE_NUM_THREADS; if that is not set, for all cores.
     Negative values count from the number of cores: -1 means all, -2 all but one.
     """
     if n_jobs is None:
@@ -86,7 +89,8 @@ def run_in_threads(
 ) -> list[R]:
     """Call ``work`` with every block and return the results in the order of the blocks.
 
-    The first exception is raised after all threads have stopped.
+    Up to ``n_jobs`` threads call it at the same time, see `thread_count`. If a call fails, the
+    others are stopped or cancelled, and the exception is raised after all threads have stopped.
     """
     # Only work that releases the GIL for most of its time gains from threads.
     n_threads = min(thread_count(n_jobs), len(blocks))
@@ -96,6 +100,7 @@ def run_in_threads(
     stop_events = (*_thread_state.stop_events, stop)
 
     def work_until_stopped(block: T) -> R:
+        """Return the result of a block, after setting the events that `raise_if_stopped` checks."""
         _thread_state.stop_events = stop_events
         return work(block)
 
@@ -151,16 +156,27 @@ def _blas_controller() -> Any:
 
 
 def row_slices(n_rows: int, width: int, cells: int = 2**22) -> list[slice]:
-    """Return slices of consecutive rows with at most ``cells`` cells, at least one row each."""
-    size = max(1, cells // max(width, 1))
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    """Return slices that divide the rows of a table into consecutive blocks.
+
+    The table has ``n_rows`` rows of ``width`` cells; a block has at most ``cells`` cells, but at
+    least one row.
+    """
+    rows_per_block = max(1, cells // max(width, 1))
+    return [
+        slice(start, min(start + rows_per_block, n_rows))
+        for start in range(0, n_rows, rows_per_block)
+    ]
 
 
 def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, int]]:
-    """Return up to ``n_blocks`` ranges of rows, as start and stop, with similar costs."""
+    """Return up to ``n_blocks`` ranges of rows of a CSR matrix, as pairs of start and stop.
+
+    The ranges have similar numbers of stored elements. Empty ranges are left out.
+    """
     n_rows = len(indptr) - 1
 
     def cost_before(row: int) -> int:
+        """Return the number of stored elements and rows before a row."""
         return int(indptr[row]) + row  # an empty row costs something as well
 
     total_cost = int(indptr[-1]) + n_rows
@@ -173,7 +189,7 @@ def row_blocks(indptr: np.ndarray[Any, Any], n_blocks: int) -> list[tuple[int, i
 
 
 def _n_cores() -> int:
-    """Return the number of cores this process may use, which may be fewer than the machine has."""
+    """Return the number of cores that this process may use; the machine may have more."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

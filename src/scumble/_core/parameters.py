@@ -72,20 +72,32 @@ class ParameterConstraint:
             raise self.error(f"{message}{self.suggestion(value)}")
 
     def suggestion(self, value: Any) -> str:
-        """Return a hint for a refused value, with a leading blank; empty by default."""
+        """Return a hint to append to the error for a value that is not allowed.
+
+        It begins with a blank; by default it is empty.
+        """
         return ""
 
     def field(self) -> dict[str, Any]:
-        """Return the description of the form field: its kind, choices and limits."""
-        limits = {name: getattr(self, name) for name in ("minimum", "maximum", "required")}
-        return {"kind": self.kind, "choices": list(self.choices), **limits}
+        """Return a dict that describes the form field of the parameter.
+
+        Its keys are ``kind``, ``choices``, ``minimum``, ``maximum`` and ``required``.
+        """
+        return {
+            "kind": self.kind,
+            "choices": list(self.choices),
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "required": self.required,
+        }
 
     def hide_in_forms(self) -> Self:
-        """Leave the parameter out of forms, and return the constraint itself."""
+        """Set `kind` to "hidden", so that forms omit the parameter; return this constraint."""
         self.kind = "hidden"
         return self
 
     def __repr__(self) -> str:
+        """Return the description in angle brackets."""
         return f"<{self.description}>"
 
 
@@ -134,7 +146,7 @@ class Real(ParameterConstraint):
         Choice("both", "left", "right", "neither").check(closed, name="closed", caller="Real")
         self.minimum = minimum if math.isfinite(minimum) else None
         self.maximum = maximum if math.isfinite(maximum) else None
-        self._limits = minimum, maximum
+        self._interval = minimum, maximum
         includes_minimum = closed in ("both", "left") and math.isfinite(minimum)
         includes_maximum = closed in ("both", "right") and math.isfinite(maximum)
         self._excluded = {-math.inf, math.inf}
@@ -149,7 +161,7 @@ class Real(ParameterConstraint):
     def is_satisfied_by(self, value: Any) -> bool:
         """Return whether the value is a finite number in the interval."""
         is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        minimum, maximum = self._limits
+        minimum, maximum = self._interval
         return is_number and minimum <= value <= maximum and value not in self._excluded
 
 
@@ -198,7 +210,7 @@ class Choice(ParameterConstraint):
         )
 
     def suggestion(self, value: Any) -> str:
-        """Return the choices that are spelt like a refused string."""
+        """Return a hint with the choices that are spelt like the value, if it is a string."""
         if not isinstance(value, str):
             return ""
         return did_you_mean(value, [choice for choice in self.choices if isinstance(choice, str)])
@@ -229,7 +241,7 @@ class Either(ParameterConstraint):
         return self.first.is_satisfied_by(value) or self.second.is_satisfied_by(value)
 
     def suggestion(self, value: Any) -> str:
-        """Return the hint of the first constraint that has one."""
+        """Return the hint of the first constraint, or that of the second if it is empty."""
         return self.first.suggestion(value) or self.second.suggestion(value)
 
 
@@ -275,7 +287,11 @@ class RandomStateConstraint(ParameterConstraint):
 
 
 def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
-    """Return the generator that a ``random_state`` stands for."""
+    """Return a generator for a ``random_state``, after checking it; ``caller`` is named in errors.
+
+    None gives a generator with a random seed, an int one with this seed, a ``RandomState`` one
+    that is seeded by its next number; a ``Generator`` is returned itself.
+    """
     RandomStateConstraint().check(random_state, name="random_state", caller=caller)
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
@@ -349,14 +365,17 @@ class ValidatedParametersMixin:
     _parameter_constraints: ClassVar[Mapping[str, ParameterConstraint]] = {}
 
     def check_parameters(self) -> None:
-        """Check every parameter, then the combinations of parameters."""
+        """Raise an error if a parameter, or a combination of parameters, is not allowed."""
         cls: Any = type(self)  # mypy does not know that classes are hashable
         for name, constraint in get_parameter_constraints(cls).items():
             constraint.check(getattr(self, name), name=name, caller=cls.__name__)
         self._check_parameter_combinations()
 
     def _check_parameter_combinations(self) -> None:
-        """Check parameters that depend on each other; subclasses override it."""
+        """Raise an error if the values of several parameters contradict each other.
+
+        Subclasses override this method; by default all combinations are allowed.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,7 +443,10 @@ def parameters_of(cls: type) -> list[Parameter]:
 
 @lru_cache  # Reading a signature takes longer than resampling a small data set.
 def get_parameter_constraints(cls: type) -> Mapping[str, ParameterConstraint]:
-    """Return the constraints of the parameters of a class, in the order of its signature."""
+    """Return the constraint of each parameter of a class by name, in the order of its signature.
+
+    Constraints of base classes are included; a parameter without a constraint is left out.
+    """
     constraints: dict[str, ParameterConstraint] = {}
     for base in reversed(cls.__mro__):
         constraints |= vars(base).get("_parameter_constraints", {})
@@ -433,7 +455,10 @@ def get_parameter_constraints(cls: type) -> Mapping[str, ParameterConstraint]:
 
 
 def _parameter_texts(cls: type) -> dict[str, str]:
-    """Return the description of each parameter in the numpydoc docstring of a class."""
+    """Return the description of each parameter by name, from the numpydoc docstring of a class.
+
+    Descriptions are plain text on one line; parameters that the docstring lacks are left out.
+    """
     doc = inspect.getdoc(cls) or ""
     section = re.search(r"\nParameters\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\n|\Z)", doc, re.DOTALL)
     if section is None:
@@ -454,12 +479,15 @@ def is_integer(value: Any) -> bool:
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
-    """Return a parameter; raise an error unless it is one of ``choices``."""
+    """Return a value of the parameter ``name`` of ``caller``; raise an error if it is no choice."""
     Choice(*choices).check(value, name=name, caller=caller)
     return str(value)
 
 
 def check_count(value: Any, *, name: str, caller: str, minimum: int = 1) -> int:
-    """Return a parameter; raise an error unless it is an integer of at least ``minimum``."""
+    """Return a value of the parameter ``name`` of ``caller`` as int.
+
+    Raise an error unless it is an integer of at least ``minimum``.
+    """
     Int(minimum).check(value, name=name, caller=caller)
     return int(value)

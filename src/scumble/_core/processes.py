@@ -42,9 +42,9 @@ class ChildExitedError(Exception):
 
 
 class _EndOfRequests(NamedTuple):
-    """Takes the place of a request in the child process when no more requests will come."""
+    """The last item of the queue of requests in a child process."""
 
-    exit_code: int
+    exit_code: int  # with which the process ends
 
 
 class ChildProcess:
@@ -97,9 +97,11 @@ class ChildProcess:
         self.send(first_message)
 
     def __enter__(self) -> Self:
+        """Return the process itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Kill the process and close the pipes."""
         self.close()
 
     @property
@@ -109,7 +111,10 @@ class ChildProcess:
         return not self._is_gone and self._process.poll() is None
 
     def send(self, request: Any) -> None:
-        """Send a request; if the process has ended, `receive` will raise an error."""
+        """Send a request to the process, without waiting for the answer.
+
+        If the process has ended, nothing happens, and `receive` raises an error.
+        """
         try:
             _write(self._in, request)
         except OSError:
@@ -163,7 +168,10 @@ class ChildProcess:
                         stream.close()
 
     def describe_exit(self) -> str:
-        """Return how the process ended, with the end of its output."""
+        """Wait up to 10 seconds for the end of the process; return a text that says how it ended.
+
+        The text includes the end of its standard error, if that is kept.
+        """
         try:
             code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -175,7 +183,11 @@ class ChildProcess:
 
 
 def pickle_value(value: Any) -> bytes:
-    """Return the pickle of a value; functions that cannot be imported are pickled by value."""
+    """Return the pickle of a value.
+
+    Functions and classes that cannot be imported, such as those of a script, are pickled with their
+    code.
+    """
     try:
         if getattr(value, "__module__", "") == "__main__":
             raise pickle.PicklingError
@@ -190,7 +202,9 @@ def pickle_value(value: Any) -> bytes:
 
 
 def run_child_loop(parent: int) -> None:
-    """Answer requests until the parent ends.
+    """Receive requests and send responses until the parent ends; then end this process.
+
+    The first message names the function that responds, and its first arguments.
 
     ``parent`` is the process id of the parent if Linux shall kill this process with it, else 0.
     """
@@ -207,6 +221,7 @@ def run_child_loop(parent: int) -> None:
     threading.Thread(target=_receive_requests, args=(requests, waiting), daemon=True).start()
 
     def send(message: Any) -> None:
+        """Send a message to the parent; end this process if the parent has ended."""
         try:
             _write(responses, message)
         except OSError:  # the parent has ended
@@ -221,7 +236,7 @@ def run_child_loop(parent: int) -> None:
 
 
 def _set_parent_death_signal(parent: int) -> None:
-    """Let Linux kill this process when its parent ends, whatever it is doing."""
+    """Let Linux kill this process when the process ``parent`` ends; 0 changes nothing."""
     if parent and sys.platform == "linux":
         import ctypes  # imported here, because the parent does not need it
 
@@ -238,7 +253,10 @@ def _prefer_as_oom_victim() -> None:
 
 
 def _redirect_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the pipes of requests and responses, and redirect printed text to standard error."""
+    """Return the pipes of requests and of responses, which are standard input and output.
+
+    From then on, standard input is empty, and printed text goes to standard error.
+    """
     requests = os.fdopen(os.dup(0), "rb")
     responses = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -247,7 +265,10 @@ def _redirect_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _receive_requests(requests: IO[bytes], waiting: queue.SimpleQueue[Any]) -> None:
-    """Put requests into a queue; end this process when the parent has closed the pipe."""
+    """Put requests from a pipe into the queue ``waiting``, in a thread of its own.
+
+    When the parent closes the pipe, end this process within `_GRACE_PERIOD` seconds.
+    """
     exit_code = 0
     try:
         while True:
@@ -269,7 +290,7 @@ def _receive_requests(requests: IO[bytes], waiting: queue.SimpleQueue[Any]) -> N
 
 
 def _write(pipe: IO[bytes], value: Any) -> None:
-    """Write the pickle of a value to a pipe."""
+    """Write the pickle of a value to a pipe, and flush it."""
     pickle.dump(value, pipe, protocol=5)
     pipe.flush()
 
@@ -291,7 +312,7 @@ def _read_end(file: IO[bytes]) -> str:
 
 
 def machine_id() -> str:
-    """Return a name of the machine or container within which process ids are unique."""
+    """Return a name of this machine or container; process ids are unique within it."""
     try:
         namespace = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -302,7 +323,8 @@ def machine_id() -> str:
 def is_alive(pid: int, started: float | None = None) -> bool:
     """Return whether a process of this machine is alive.
 
-    ``started`` is its start time: another process that has got its id does not count.
+    ``started`` is its start time by `process_start_time`: a later process with the same id does not
+    count. If it is None, any process with this id counts.
     """
     try:
         os.kill(pid, 0)
@@ -325,7 +347,10 @@ def process_start_time(pid: int) -> float | None:
 
 
 def _read_state_and_start(pid: int) -> tuple[str, float] | None:
-    """Return state letter and start time of a process from ``/proc`` of Linux, None elsewhere."""
+    """Return the state letter of a process and its start time in clock ticks since boot.
+
+    Return None if there is no such process, or the system is not Linux.
+    """
     with suppress(OSError):
         text = Path(f"/proc/{pid}/stat").read_text()
         fields = text.rpartition(")")[2].split()  # the name in brackets may hold anything
@@ -341,6 +366,7 @@ class PeakMemory:
     """
 
     def __enter__(self) -> Self:
+        """Start a thread that measures the memory."""
         self._peak_before = _peak_since_start()
         self.peak = resident()
         self._stop = threading.Event()
@@ -349,24 +375,28 @@ class PeakMemory:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop the thread, and set ``peak``."""
         self._stop.set()
         self._thread.join()
         peak = _peak_since_start()
         self.peak = peak if peak > self._peak_before else max(self.peak, resident())
 
     def _measure_until_stopped(self) -> None:
-        """Update the peak at regular intervals."""
+        """Update ``peak`` every `_MEMORY_INTERVAL` seconds until the ``with`` block ends."""
         while not self._stop.wait(_MEMORY_INTERVAL):
             self.peak = max(self.peak, resident())
 
 
 def resident() -> int:
-    """Return the resident memory of this process in bytes; its peak where that is unknown."""
+    """Return the resident memory of this process in bytes; its peak if that is unknown."""
     return resident_memory("self") or _peak_since_start()
 
 
 def resident_memory(pid: int | str) -> int:
-    """Return the resident memory of a process in bytes; 0 where it is unknown."""
+    """Return the resident memory of a process in bytes; 0 if the system does not report it.
+
+    ``pid`` is a process id, or "self" for this process.
+    """
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -375,13 +405,13 @@ def resident_memory(pid: int | str) -> int:
 
 
 def reset_peak() -> None:
-    """Reset the value of `peak_memory`, where the system supports it."""
+    """Reset the value of `peak_memory` to the current memory, on Linux; else do nothing."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory() -> int:
-    """Return the peak memory of this process since `reset_peak` in bytes; 0 where unknown."""
+    """Return the peak memory of this process since `reset_peak` in bytes; 0 except on Linux."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

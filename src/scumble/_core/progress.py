@@ -14,18 +14,26 @@ class ProgressReporter(Protocol):
     """The object with which a user interface shows progress."""
 
     def start(self, title: str, total: int | None) -> Callable[[int], None]:
-        """Begin a task and return the function that advances it by a number of steps."""
+        """Show a new task and return a function, to be called with the number of steps done.
+
+        ``total`` is the number of steps of the task; None if it is unknown.
+        """
 
     def finish(self) -> None:
-        """End the task that was begun last."""
+        """Remove the task that was started last from the display."""
 
 
 _reporter: ContextVar[ProgressReporter | None] = ContextVar("scumble_progress", default=None)
 
 
+def is_progress_shown() -> bool:
+    """Return whether a user interface shows progress, in the current thread and context."""
+    return _reporter.get() is not None
+
+
 @contextmanager
 def show_progress(reporter: ProgressReporter) -> Iterator[None]:
-    """Send the progress of all work inside the ``with`` block to ``reporter``."""
+    """Show the progress of all work inside the ``with`` block with ``reporter``."""
     token = _reporter.set(reporter)
     try:
         yield
@@ -35,7 +43,12 @@ def show_progress(reporter: ProgressReporter) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(title: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Announce a task; yield the function to call with the number of steps done."""
+    """Show the progress of a task while the ``with`` block runs.
+
+    The block receives a function that it calls with the number of steps done since the last call.
+    ``total`` is the number of steps; None if it is unknown. Without a user interface nothing is
+    shown.
+    """
     reporter = _reporter.get()
     if reporter is None:
         yield _ignore_steps
@@ -48,4 +61,4 @@ def progress_bar(title: str, total: int | None = None) -> Iterator[Callable[[int
 
 
 def _ignore_steps(_n_steps: int) -> None:
-    """Do nothing: no user interface shows progress."""
+    """Do nothing; used as the function to call with steps if no user interface shows progress."""

@@ -51,8 +51,8 @@ class CatalogueEntry:
     Examples
     --------
     >>> from scumble import catalogue
-    >>> catalogue.describe("splitter", "kfold").description
-    'Deal the rows into folds of equal size by chance.'
+    >>> catalogue.describe("resampler", "remedial").description
+    'Split the instances that have both rare and frequent labels.'
     """
 
     kind: str
@@ -68,7 +68,7 @@ _entries: dict[str, dict[str, CatalogueEntry]] = {kind: {} for kind in KINDS}
 def register(
     kind: str, name: str, obj: Any, *, display_group: str = "More", description: str = ""
 ) -> None:
-    """Register an object under ``kind`` and ``name``; two objects of one name are an error.
+    """Register an object under ``kind`` and ``name``; raise an error if the name is taken.
 
     The description defaults to the first paragraph of the docstring.
     """
@@ -103,12 +103,18 @@ def registered_objects(kind: str) -> Mapping[str, Any]:
 
 
 def find_object(kind: str, name: str) -> Any:
-    """Return an object by its name in any case; unknown names load the plug-ins first."""
+    """Return the object with a name; raise ParameterError if there is none.
+
+    Upper and lower case do not matter. Plug-ins are imported first if the name is unknown.
+    """
     return find_entry(kind, name).obj
 
 
 def find_entry(kind: str, name: str) -> CatalogueEntry:
-    """Return an entry by its name in any case; unknown names load the plug-ins first."""
+    """Return the entry with a name; raise ParameterError if there is none.
+
+    Upper and lower case do not matter. Plug-ins are imported first if the name is unknown.
+    """
     if not isinstance(name, str):
         raise ParameterTypeError(f"The name of a {kind} must be a text. Got {name!r} instead.")
     entries = registered_entries(kind)
@@ -124,7 +130,10 @@ def find_entry(kind: str, name: str) -> CatalogueEntry:
 
 
 def _suggest_for_class_name(name: str, entries: Mapping[str, CatalogueEntry]) -> str:
-    """Return a suggestion for the name of a class that is registered under another name."""
+    """Return " Did you mean ...?" if ``name`` is that of a class registered under another name.
+
+    The text is empty if no class has this name.
+    """
     for entry in entries.values():
         if getattr(entry.obj, "__name__", "").lower() == name.lower():
             return f" Did you mean {entry.name!r}?"
@@ -132,7 +141,10 @@ def _suggest_for_class_name(name: str, entries: Mapping[str, CatalogueEntry]) ->
 
 
 def find_class(kind: str, name: str) -> Any:
-    """Return a class by its name, or import it by its dotted name."""
+    """Return a class by its registered name, or import it by its dotted name.
+
+    Raise an error if it does not exist, or lacks an attribute that its kind requires.
+    """
     # Never for names from untrusted sources: importing a module runs it.
     if "." not in name:
         return find_object(kind, name)
@@ -146,7 +158,10 @@ def find_class(kind: str, name: str) -> Any:
 
 
 def check_required_attributes(kind: str, obj: Any) -> None:
-    """Raise an error if an object lacks an attribute that its kind requires."""
+    """Raise ParameterTypeError if an object lacks an attribute that its kind requires.
+
+    Objects of the kinds in `CLASS_KINDS` must be classes.
+    """
     missing = [attribute for attribute in REQUIRED_ATTRIBUTES[kind] if not hasattr(obj, attribute)]
     if missing:
         raise ParameterTypeError(f"{obj!r} is not a {kind}: it has no {missing[0]!r}.")
@@ -156,7 +171,7 @@ def check_required_attributes(kind: str, obj: Any) -> None:
 
 @cache
 def load_plugins() -> None:
-    """Import the plug-ins of other packages, once; a warning names those that fail."""
+    """Import the plug-ins of other packages, only once; warn about those that fail."""
     from importlib.metadata import entry_points
 
     for plugin in sorted(entry_points(group=PLUGIN_GROUP), key=lambda plugin: plugin.name):
@@ -173,12 +188,18 @@ def load_plugins() -> None:
 
 
 def _identity(obj: Any) -> tuple[str, str]:
-    """Return module and name of an object: a reloaded module may register it again."""
-    named = obj if hasattr(obj, "__qualname__") else type(obj)
-    return named.__module__, getattr(obj, "name", named.__qualname__)
+    """Return module and name of an object, by which two registered objects are compared.
+
+    Both are equal after a module is reloaded, so that it may register its objects again.
+    """
+    obj_or_class = obj if hasattr(obj, "__qualname__") else type(obj)
+    return obj_or_class.__module__, getattr(obj, "name", obj_or_class.__qualname__)
 
 
 def _first_paragraph(obj: Any) -> str:
-    """Return the first paragraph of the docstring of an object, as plain text."""
+    """Return the first paragraph of the docstring of an object, as plain text on one line.
+
+    For a record with a ``function``, such as a metric, it is the docstring of this function.
+    """
     text = inspect.getdoc(getattr(obj, "function", obj)) or ""
     return strip_markup(text.partition("\n\n")[0])

@@ -24,7 +24,7 @@ MAX_ITEMS_SHOWN = 3
 
 
 class TableView(NamedTuple):
-    """A table to be shown."""
+    """The content of a table to print: values that are not formatted yet."""
 
     column_names: Sequence[str]  # all empty for a table without a header
     rows: Iterable[Sequence[Any]]  # values of any type; only the first `MAX_ROWS_SHOWN` are read
@@ -33,7 +33,7 @@ class TableView(NamedTuple):
 
 
 class _FormattedTable(NamedTuple):
-    """The text of a table."""
+    """The texts of a table to print, one for each cell."""
 
     header: list[str]
     rows: list[list[str]]
@@ -55,11 +55,12 @@ class TableReprMixin:
         return type(self).__name__
 
     def _repr_table(self) -> TableView:
-        """Return the table to show."""
+        """Return the table below the title: by default names and values of the fields."""
         rows = list(_field_items(self))
         return TableView(("", ""), rows, len(rows))
 
     def __repr__(self) -> str:
+        """Return the title in angle brackets; without a title of its own, the fields too."""
         text = escape_controls(self._repr_title())
         if type(self)._repr_title is TableReprMixin._repr_title:
             text += ": " + ", ".join(
@@ -68,6 +69,7 @@ class TableReprMixin:
         return f"<{shorten(text, MAX_REPR_WIDTH)}>"
 
     def __str__(self) -> str:
+        """Return the title, the aligned table, and the notes as lines of text."""
         view = self._repr_table()
         table = _format_table(view)
         rows = [[shorten(row[0], MAX_FIRST_COLUMN_WIDTH), *row[1:]] for row in table.rows]
@@ -105,23 +107,27 @@ class RecordList(TableReprMixin, list[T]):
     def __init__(
         self, items: Iterable[T] = (), plural_noun: str = "rows", columns: Sequence[str] = ()
     ) -> None:
+        """Make a list of records; ``columns`` are those to print, by default all."""
         super().__init__(items)
         self.plural_noun = plural_noun
         self.columns = tuple(columns)
 
     def _repr_title(self) -> str:
-        """Return the number of records."""
+        """Return the number of records with the noun for them, such as "3 rows"."""
         return f"{len(self):,} {self.plural_noun}"
 
     def _repr_table(self) -> TableView:
-        """Return a row for each record, with the chosen columns or all of them."""
+        """Return a table with a row for each record and the columns ``self.columns``.
+
+        If these are empty, the columns are all fields or keys of the first record.
+        """
         columns = self.columns or (tuple(_as_mapping(self[0])) if self else ())
         rows = ([row[column] for column in columns] for row in map(_as_mapping, self))
         return TableView(columns, rows, len(self))
 
 
 def _html_elements(tag: str, texts: Iterable[str]) -> str:
-    """Return an HTML element for each text."""
+    """Return HTML with an element ``tag`` for each text, joined; the texts are escaped."""
     return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
 
@@ -131,14 +137,14 @@ def _field_items(record: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _as_mapping(record: Any) -> Mapping[str, Any]:
-    """Return a mapping as it is, and the fields of a dataclass as a mapping."""
+    """Return the fields of a dataclass as a dict; a mapping is returned unchanged."""
     if isinstance(record, Mapping):
         return record
     return dict(_field_items(record))
 
 
 def _format_table(view: TableView) -> _FormattedTable:
-    """Format the header and the first rows of a table."""
+    """Return the texts of the header and of the first `MAX_ROWS_SHOWN` rows of a table."""
     header = [escape_controls(str(name)) for name in view.column_names]
     rows = [[format_cell(value) for value in row] for row in islice(view.rows, MAX_ROWS_SHOWN)]
     n_hidden = view.n_rows - len(rows)
@@ -147,7 +153,11 @@ def _format_table(view: TableView) -> _FormattedTable:
 
 
 def format_cell(value: Any) -> str:
-    """Return the text of a value in a cell of a table."""
+    """Return a value as text for a cell of a table.
+
+    None and NaN become a dash, booleans "yes" or "no". Of lists and mappings the first
+    `MAX_ITEMS_SHOWN` items or keys are shown, of arrays with several dimensions the shape.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):

@@ -15,7 +15,7 @@ MIN_FIRST_COLUMN_WIDTH = 8
 
 
 def escape_controls(text: str) -> str:
-    """Return the text with control characters written as escape sequences."""
+    """Return the text with escape sequences instead of unprintable characters."""
     if text.isprintable():
         return text
     return "".join(
@@ -29,21 +29,24 @@ def strip_markup(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return the number of terminal cells that a text takes."""
+    """Return the number of terminal cells (columns of one character) that a text takes."""
     if text.isascii():
         return len(text)
     return sum(map(_character_width, text))
 
 
 def _character_width(char: str) -> int:
-    """Return the number of terminal cells of a character: 2 if it is a wide East Asian one."""
+    """Return the number of terminal cells of a character.
+
+    Wide East Asian characters take 2, combining ones (accents) 0, all others 1.
+    """
     if unicodedata.combining(char):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def shorten(text: str, width: int) -> str:
-    """Return the text cut to ``width`` terminal cells, with an ellipsis if something is cut."""
+    """Return the text in at most ``width`` terminal cells; an ellipsis replaces what is cut off."""
     if display_width(text) <= width:
         return text
     n_characters = 0
@@ -57,20 +60,23 @@ def shorten(text: str, width: int) -> str:
 
 
 def excerpt(text: str, limit: int = 60) -> str:
-    """Return a quoted piece of a file, cut to at most ``limit`` characters."""
+    """Return a text in quotes, as `repr` does; "..." replaces what exceeds ``limit`` characters."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
 def join_names(names: Iterable[object], max_names: int) -> str:
-    """Return the first names of a list, quoted, with an ellipsis if there are more."""
+    """Return the first names in quotes, separated by commas.
+
+    ", ..." follows if there are more than ``max_names``.
+    """
     first = list(islice(names, max_names + 1))
     text = ", ".join(map(repr, first[:max_names]))
     return f"{text}, ..." if len(first) > max_names else text
 
 
-def default_names(letter: str, n: int) -> tuple[str, ...]:
-    """Return the names of columns that have none: y0, y1, and so on."""
-    return tuple(f"{letter}{index}" for index in range(n))
+def default_names(letter: str, n_columns: int) -> tuple[str, ...]:
+    """Return names for columns without names: y0, y1, and so on for the letter y."""
+    return tuple(f"{letter}{index}" for index in range(n_columns))
 
 
 def align(
@@ -95,12 +101,15 @@ def align(
 
 
 def wrap(text: str, width: int | None) -> list[str]:
-    """Return the lines of a sentence, of at most ``width`` terminal cells, 100 by default."""
+    """Return a text as lines of at most ``width`` characters; None means 100.
+
+    A longer word stays whole on its line; an empty text gives one empty line.
+    """
     return textwrap.wrap(text, width or 100, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def display_path(path: str | os.PathLike[str], stdio_name: str) -> str:
-    """Return the path as messages show it; ``stdio_name`` for standard input or output.
+    """Return a path as messages show it; ``stdio_name`` for "-", standard input or output.
 
     Examples
     --------
@@ -114,7 +123,7 @@ def display_path(path: str | os.PathLike[str], stdio_name: str) -> str:
 
 
 def format_number(value: Any, spec: str = ",d") -> str:
-    """Return a formatted number, or a dash for None."""
+    """Return a number formatted by a format specification; a dash for None."""
     return "–" if value is None else format(value, spec)
 
 
@@ -124,7 +133,7 @@ def pluralize(n: int, noun: str) -> str:
 
 
 def format_significant(value: float | None, digits: int = 4) -> str:
-    """Return a number with ``digits`` significant digits and no exponent; a dash for None."""
+    """Return a number with ``digits`` significant digits, without an exponent; a dash for None."""
     if value is None:
         return "–"
     text = f"{value:,.{digits}g}"

@@ -2,14 +2,17 @@
 
 Validated features are a float64 table, dense in C order or a `scipy.sparse.csr_array` with sorted
 indices, no duplicates and no stored zeros; missing values are NaN. A second record says for every
-column whether it holds numbers or codes, and what the codes stand for.
+column whether it holds numbers or codes, and what the codes stand for. A *code* 0, 1, ... stands
+for a category of a nominal column.
+
+In all functions, ``caller`` is the function or class that error messages name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -49,16 +52,16 @@ class FeatureCodes:
 
     @classmethod
     def numeric(cls, n_columns: int) -> FeatureCodes:
-        """Return the description of numeric columns without names."""
+        """Return the `FeatureCodes` of a table with numeric columns only, without names."""
         return cls(np.zeros(n_columns, np.int64), (None,) * n_columns)
 
     def value_name(self, column: int, code: int) -> str:
-        """Return the category of a code of a nominal column, as text."""
+        """Return the category of a code of a nominal column as text; the code itself if unknown."""
         categories = self.categories[column]
         return str(code) if categories is None else str(categories[code])
 
     def describe_column(self, column: int) -> str:
-        """Return a column as messages show it."""
+        """Return a column as messages show it: "column 'age'", or "column 3" without names."""
         return format_column_name(column, self.names)
 
 
@@ -80,14 +83,15 @@ class Features:
         """Return the rows in the form in which distances are computed."""
         from scumble._core.neighbours import Space
 
-        return Space.of(self.values, self.n_values, scale=scale)
+        return Space.from_matrix(self.values, self.n_values, scale=scale)
 
 
 def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> Features:
-    """Return validated features: finite or missing numbers, and valid codes.
+    """Return the features of a table of the user as numbers and codes; raise an error if invalid.
 
-    ``categorical_features`` names columns that hold codes. Categories, text and booleans are always
-    nominal. A column of codes has as many categories as are declared, else the largest code + 1.
+    ``categorical_features`` selects columns that hold codes, see `resolve_categorical`. Categories,
+    text and booleans are always nominal. A column of codes has as many categories as are declared,
+    else the largest code + 1.
     """
     X, names, columns = split_table_columns(X, caller=caller)
     if columns is None:
@@ -108,14 +112,18 @@ def read_features(X: Any, categorical_features: Any = None, *, caller: str) -> F
 
 
 def _n_categories(column: EncodedColumn) -> int:
-    """Return the number of categories of a column, at least 1; 0 for a numeric column."""
+    """Return the number of categories of a nominal column, at least 1; 0 for a numeric column."""
     if column.categories is None:
         return 0
     return max(len(column.categories), 1)
 
 
 def encode_features(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
-    """Return new rows as numbers and as the codes of the rows that a model was fitted with."""
+    """Return new rows as a float64 table with the codes of the training rows of a model.
+
+    ``codes`` describes the columns of the training rows. Raise an error for infinite values, dates,
+    and categories that the training rows did not have. Missing values are NaN.
+    """
     X, names, columns = split_table_columns(X, caller=caller)
     if columns is None:
         values = as_float_matrix(X, caller=caller)
@@ -124,8 +132,8 @@ def encode_features(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
         pairs = zip(columns, codes.categories, strict=True)
         for index, (column, categories) in enumerate(pairs):
             if column.categories != categories:
-                where = format_column_name(index, names)
-                column = _recode(_to_dense(column, X.shape[0]), categories, where, caller)
+                subject = format_column_name(index, names)
+                column = _recode(_to_dense(column, X.shape[0]), categories, subject, caller)
             recoded.append(column)
         _check_no_dates(recoded, codes, caller)
         values = join_columns(recoded, X.shape[0])
@@ -135,7 +143,10 @@ def encode_features(X: Any, codes: FeatureCodes, *, caller: str) -> Any:
 
 
 def as_array(X: Any, *, caller: str) -> Any:
-    """Return nested lists as an array; numbers stay numbers in an array with strings."""
+    """Return nested lists as an array; return arrays and sparse matrices unchanged.
+
+    Lists with strings give an array of objects, in which numbers stay numbers.
+    """
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return X
     try:
@@ -150,12 +161,18 @@ def as_array(X: Any, *, caller: str) -> Any:
     return array
 
 
-def split_table_columns(
-    X: Any, *, caller: str
-) -> tuple[Any, tuple[str, ...] | None, list[EncodedColumn] | None]:
-    """Return a table, its column names, and its encoded columns.
+class TableColumns(NamedTuple):
+    """A table of the user, with its columns as numbers or codes."""
 
-    Names are None for arrays, columns are None for arrays and sparse matrices of numbers.
+    table: Any  # the table itself, or an array if it was nested lists
+    names: tuple[str, ...] | None  # of the columns; None for arrays and sparse matrices
+    columns: list[EncodedColumn] | None  # None for an array or matrix of numbers only
+
+
+def split_table_columns(X: Any, *, caller: str) -> TableColumns:
+    """Return a table with its columns as numbers or codes; raise an error if it is invalid.
+
+    ``X`` is a DataFrame, an Arrow table, an array, a sparse matrix or nested lists.
     """
     if is_frame(X):
         names, get_column = frame_columns(X, caller=caller)
@@ -164,17 +181,17 @@ def split_table_columns(
         X = as_array(X, caller=caller)
         names = None
         if sparse.issparse(X) or X.dtype.kind not in "OSU" or X.ndim != 2:
-            return X, None, None
+            return TableColumns(X, None, None)
         columns = X.T
     encoded = [
         read_column(column, format_column_name(index, names), caller=caller)
         for index, column in enumerate(columns)
     ]
-    return X, names, encoded
+    return TableColumns(X, names, encoded)
 
 
 def join_columns(columns: Sequence[EncodedColumn], n_rows: int) -> Any:
-    """Return columns as one table, which is sparse if one of them is."""
+    """Return columns as one float64 table: an array, or CSR if one of the columns is sparse."""
     if all(column.rows is None for column in columns):
         table = np.empty((n_rows, len(columns)))
         for index, column in enumerate(columns):
@@ -198,7 +215,11 @@ def join_columns(columns: Sequence[EncodedColumn], n_rows: int) -> Any:
 
 
 def as_float_matrix(X: Any, *, caller: str) -> Any:
-    """Return a table of numbers as float64, without a copy if it is one already."""
+    """Return an array or sparse matrix of numbers as float64, in C order or canonical CSR.
+
+    A table that is one already is not copied. Raise an error for other types and for integers that
+    float64 cannot represent.
+    """
     if X.dtype.kind not in "biuf":
         raise DataError(f"{caller}: X must hold numbers. Got values of type {X.dtype} instead.")
     check_two_dimensional(X.shape, caller=caller)
@@ -210,7 +231,7 @@ def as_float_matrix(X: Any, *, caller: str) -> Any:
 
 
 def check_two_dimensional(shape: Sequence[int], *, caller: str) -> None:
-    """Raise an error unless the shape is that of a table."""
+    """Raise an error unless a shape has two dimensions."""
     if len(shape) != 2:
         raise DataError(
             f"{caller}: X must be two-dimensional. Got shape {tuple(shape)} instead. Expected 2D "
@@ -220,7 +241,7 @@ def check_two_dimensional(shape: Sequence[int], *, caller: str) -> None:
 
 
 def _canonical(X: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix with sorted indices and without duplicates and stored zeros."""
+    """Return ``X`` with sorted indices, no duplicates and no stored zeros; copied if necessary."""
     if not (X.has_canonical_format and X.data.all()):
         X = X.copy()
         X.sum_duplicates()
@@ -229,7 +250,7 @@ def _canonical(X: sparse.csr_array) -> sparse.csr_array:
 
 
 def _to_dense(column: EncodedColumn, n_rows: int) -> EncodedColumn:
-    """Return a column with a value for each row."""
+    """Return a column with a value for each row; zeros replace what a sparse column omits."""
     if column.rows is None:
         return column
     values = np.zeros(n_rows)
@@ -238,15 +259,19 @@ def _to_dense(column: EncodedColumn, n_rows: int) -> EncodedColumn:
 
 
 def _recode(
-    column: EncodedColumn, categories: tuple[Any, ...] | None, where: str, caller: str
+    column: EncodedColumn, categories: tuple[Any, ...] | None, subject: str, caller: str
 ) -> EncodedColumn:
-    """Return a column with codes of ``categories``, those of the fitted column, None if numeric."""
+    """Return a column with other codes: those of ``categories``, the categories of a fitted column.
+
+    None means that the fitted column is numeric. Raise DataError if a value is none of the
+    categories, or no number. ``subject`` is the column as messages show it.
+    """
     old_categories = column.categories
     if categories is None and old_categories == (False, True):
         return column
     if categories is None:
         raise DataError(
-            f"{caller}: {where} of X holds categories or text. Expected numbers, as when "
+            f"{caller}: {subject} of X holds categories or text. Expected numbers, as when "
             "fitting: convert the column."
         )
     old_codes = column.values
@@ -263,8 +288,8 @@ def _recode(
     if (values < 0).any():
         row = int((values < 0).argmax())
         raise DataError(
-            f"{caller}: {where} of X holds {old_categories[indices[row]]!r} in row {row}, a value "
-            "not seen when fitting. Declare it as a category of the column before fitting."
+            f"{caller}: {subject} of X holds {old_categories[indices[row]]!r} in row {row}, a "
+            "value not seen when fitting. Declare it as a category of the column before fitting."
         )
     return column._replace(values=values)
 
@@ -279,9 +304,10 @@ def _check_no_dates(columns: Sequence[EncodedColumn], codes: FeatureCodes, calle
 def _with_code_columns(
     values: Any, codes: FeatureCodes, declared: dict[int, int], caller: str
 ) -> FeatureCodes:
-    """Return the column types with the columns of codes that ``categorical_features`` names.
+    """Return ``codes`` with the columns of ``declared`` as nominal, after checking their values.
 
-    ``declared`` holds their numbers of categories; 0 stands for the largest code + 1.
+    ``declared`` maps a column to its number of categories; 0 stands for the largest code + 1.
+    Columns that are nominal already keep their categories.
     """
     code_columns = np.array(
         [column for column in declared if codes.categories[column] is None], np.intp
@@ -302,7 +328,7 @@ def _with_code_columns(
 
 
 def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
-    """Raise an error if a cell of a nominal column holds no code of its categories."""
+    """Raise DataError if a value of a nominal column is neither missing (NaN) nor a valid code."""
     n_values = codes.n_values
     is_nominal = n_values > 0
     if not is_nominal.any():
@@ -329,13 +355,13 @@ def _check_codes(values: Any, codes: FeatureCodes, caller: str) -> None:
 
 
 def _is_valid_code(cells: Array, n_categories: Array) -> Array:
-    """Return for each cell whether it is missing or a code below ``n_categories``."""
+    """Return a mask of the values that are NaN or a code below ``n_categories``."""
     result: Array = np.isnan(cells) | are_codes(cells, n_categories)
     return result
 
 
 def _check_finite_or_missing(values: Any, codes: FeatureCodes, caller: str) -> None:
-    """Raise an error if a value is infinite; missing values are allowed."""
+    """Raise DataError if a value is infinite; NaN is allowed."""
     cells = stored_values(values)
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(cells.sum()):  # the usual case, which needs no temporary array

@@ -2,6 +2,9 @@
 
 Columns are converted to Arrow arrays, which NumPy reads without a loop over rows. There are two
 exceptions for pandas: sparse columns stay sparse, and categories may be any objects.
+
+In all functions, ``where`` is the column as messages show it ("column 'age'"), and ``caller`` the
+function or class that they name.
 """
 
 from collections.abc import Callable
@@ -13,20 +16,23 @@ from scumble._core.arrays import Array
 from scumble._core.errors import DataError, ParameterTypeError
 from scumble._validation.selection import MAX_CATEGORIES
 
-#: Largest integer below which all integers are exact as float64.
+#: All integers from minus this to plus this are exact as float64, which has 53 bits for them.
 MAX_EXACT_INTEGER = 2**53
 _TICKS_PER_MILLISECOND = {"ms": 1, "us": 1000, "ns": 1_000_000}
 _MILLISECONDS_PER_DAY = 86_400_000
 
 
 class EncodedColumn(NamedTuple):
-    """A column of numbers, or of codes and their categories."""
+    """A column as float64: numbers, or codes of categories (0 for the first category, 1, ...)."""
 
-    values: Array  # numbers (dates in milliseconds since 1970), or codes 0, 1, ...; NaN: missing
+    # Numbers (dates as milliseconds since 1970) or codes; NaN where a value is missing.
+    values: Array
     categories: tuple[Any, ...] | None = None  # the category of each code; None for numbers
-    integer: bool = False  # whether the values are integers
-    date: bool = False
-    rows: Array | None = None  # rows of the values of a sparse column; None: a value for each row
+    integer: bool = False  # whether the values are numbers and the type of the column is integer
+    date: bool = False  # whether the values are dates
+    # For a sparse column, the indices of the rows of ``values``, all others being 0; None if there
+    # is a value for each row.
+    rows: Array | None = None
 
 
 class PandasCategorical(NamedTuple):
@@ -37,12 +43,16 @@ class PandasCategorical(NamedTuple):
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether something is a table with named columns, not an array or sparse matrix."""
+    """Return whether ``X`` is a DataFrame or an Arrow table, which have named columns."""
     return hasattr(type(X), "columns")
 
 
 def frame_columns(frame: Any, *, caller: str) -> tuple[tuple[str, ...], Callable[[int], Any]]:
-    """Return the column names of a table, and a function from index to column for `read_column`."""
+    """Return the column names of a DataFrame or Arrow table, and a function that returns a column.
+
+    The function takes the index of a column and returns it in a form that `read_column` reads.
+    Raise ParameterTypeError for any other object.
+    """
     if _is_pandas(frame):
         names, get_column = _pandas_columns(frame)
     else:
@@ -56,10 +66,11 @@ def _is_pandas(frame: Any) -> bool:
 
 
 def _pandas_columns(frame: Any) -> tuple[Any, Callable[[int], Any]]:
-    """Return names and columns of a pandas DataFrame as `frame_columns` does."""
+    """Return the names, and a function that returns a column, of a pandas DataFrame."""
     columns = [series for _, series in frame.items()]  # faster than selecting by position
 
     def get_column(index: int) -> Any:
+        """Return a column as a pandas or NumPy array, or a `PandasCategorical`."""
         series = columns[index]
         if hasattr(series.dtype, "categories") and hasattr(series, "cat"):
             return PandasCategorical(
@@ -75,7 +86,7 @@ def _pandas_columns(frame: Any) -> tuple[Any, Callable[[int], Any]]:
 
 
 def _other_columns(frame: Any, caller: str) -> tuple[Any, Callable[[int], Any]]:
-    """Return names and columns of an Arrow or polars table as `frame_columns` does."""
+    """Return the names, and a function that returns a column, of an Arrow or polars table."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -87,6 +98,7 @@ def _other_columns(frame: Any, caller: str) -> tuple[Any, Callable[[int], Any]]:
         raise not_a_table_error(frame, caller) from None
 
     def get_column(index: int) -> Any:
+        """Return a column as an Arrow array."""
         series = table[:, index].alias("")
         if series.dtype == nw.Categorical:  # it has no declared categories, only those that occur
             series = series.cast(nw.String)
@@ -105,7 +117,7 @@ def not_a_table_error(frame: Any, caller: str) -> ParameterTypeError:
 
 
 def is_sparse_column(column: Any) -> bool:
-    """Return whether a column is a sparse array of pandas."""
+    """Return whether a column is a sparse array of pandas, of any type."""
     return hasattr(column, "sp_values")
 
 
@@ -120,63 +132,72 @@ def to_dense_column(column: Any) -> Any:
     return np.asarray(column) if is_sparse_column(column) else column
 
 
-def read_column(column: Any, where: str, *, caller: str) -> EncodedColumn:
-    """Return the numbers, or codes and categories, of a column from `frame_columns` or an array."""
+def read_column(column: Any, subject: str, *, caller: str) -> EncodedColumn:
+    """Return a column as numbers, or as codes with their categories.
+
+    ``column`` is a column of `frame_columns` or a one-dimensional array; messages call it
+    ``subject``, here and in the other functions of this module: "column 'age'". Text, categories
+    and booleans become codes. Raise an error for other types, and for more than `MAX_CATEGORIES`
+    categories.
+    """
     if _is_sparse_numbers(column):
-        nonzero = _encode_numeric_array(column.sp_values, where, caller)
+        nonzero = _encode_numeric_array(column.sp_values, subject, caller)
         return nonzero._replace(rows=column.sp_index.indices)
     column = to_dense_column(column)
     if isinstance(column, PandasCategorical):
         float_codes = np.append(np.arange(len(column.values), dtype=np.float64), np.nan)
         encoded = EncodedColumn(float_codes[column.codes], column.values)  # code -1 becomes NaN
     elif isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
-        encoded = _encode_numeric_array(column, where, caller)
+        encoded = _encode_numeric_array(column, subject, caller)
     else:
-        encoded = _encode_arrow(to_arrow_array(column, where, caller=caller), where, caller)
+        encoded = _encode_arrow(to_arrow_array(column, subject, caller=caller), subject, caller)
     n_categories = len(encoded.categories or ())
     if n_categories > MAX_CATEGORIES:
         raise DataError(
-            f"{caller}: {where} of X holds {n_categories:,} different values. "
+            f"{caller}: {subject} of X holds {n_categories:,} different values. "
             f"Expected {MAX_CATEGORIES:,} at most: if it names the rows, leave it out."
         )
     return encoded
 
 
-def _encode_numeric_array(values: Array, where: str, caller: str) -> EncodedColumn:
-    """Encode an array of booleans or numbers."""
+def _encode_numeric_array(values: Array, subject: str, caller: str) -> EncodedColumn:
+    """Return an array of booleans as codes of False and True, or of numbers as float64."""
     if values.dtype == bool:
         return EncodedColumn(values.astype(np.float64), (False, True))
     if values.dtype.kind in "iu":
-        check_exact_integers(values, where, caller=caller)
+        check_exact_integers(values, subject, caller=caller)
     return EncodedColumn(values.astype(np.float64, copy=False), integer=values.dtype.kind in "iu")
 
 
-def check_exact_integers(values: Array, where: str, *, caller: str) -> None:
-    """Raise an error if an integer cannot be stored exactly as float64."""
+def check_exact_integers(values: Array, subject: str, *, caller: str) -> None:
+    """Raise DataError if float64 cannot represent an integer of the array exactly."""
     if values.dtype.itemsize < 8 or not values.size:
         return
-    _check_exact_range(int(values.min()), int(values.max()), where, caller)
+    _check_exact_range(int(values.min()), int(values.max()), subject, caller)
 
 
-def _check_exact_range(minimum: int, maximum: int, where: str, caller: str) -> None:
-    """Raise an error if one of the two limits cannot be stored exactly as float64."""
+def _check_exact_range(minimum: int, maximum: int, subject: str, caller: str) -> None:
+    """Raise DataError if float64 cannot represent the minimum or maximum of a column exactly."""
     if minimum < -MAX_EXACT_INTEGER or maximum > MAX_EXACT_INTEGER:
         inexact = minimum if minimum < -MAX_EXACT_INTEGER else maximum
         raise DataError(
-            f"{caller}: {where} of X holds {inexact}; whole numbers are exact up to 2**53 only. If "
-            "it is an identifier, leave it out or make it text; else make it a float column."
+            f"{caller}: {subject} of X holds {inexact}; whole numbers are exact up to 2**53 only. "
+            "If it is an identifier, leave it out or make it text; else make it a float column."
         )
 
 
-def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
-    """Return a column from `frame_columns` as one Arrow array."""
+def to_arrow_array(column: Any, subject: str, *, caller: str) -> Any:
+    """Return a column of `frame_columns`, or a NumPy array, as one Arrow array.
+
+    Raise an error if its values have several types that Arrow cannot combine.
+    """
     import pyarrow as pa
 
     if isinstance(column, PandasCategorical):
         codes = pa.array(column.codes, mask=column.codes < 0)
         values = np.empty(len(column.values), object)
         values[:] = column.values
-        return pa.DictionaryArray.from_arrays(codes, to_arrow_array(values, where, caller=caller))
+        return pa.DictionaryArray.from_arrays(codes, to_arrow_array(values, subject, caller=caller))
     if isinstance(column, pa.ChunkedArray):
         if pa.types.is_dictionary(column.type):
             column = column.unify_dictionaries()
@@ -192,11 +213,11 @@ def to_arrow_array(column: Any, where: str, *, caller: str) -> Any:
     try:
         return pa.array(column, from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        raise _mixed_types_error(column, error, where, caller) from None
+        raise _mixed_types_error(column, error, subject, caller) from None
 
 
-def _mixed_types_error(column: Any, error: Exception, where: str, caller: str) -> Exception:
-    """Return the error for an array of objects that Arrow cannot read."""
+def _mixed_types_error(column: Any, error: Exception, subject: str, caller: str) -> Exception:
+    """Return the error for an array of objects that Arrow cannot read because of ``error``."""
     error_class: type[Exception] = DataError
     try:
         np.asarray(column, np.float64)
@@ -206,13 +227,16 @@ def _mixed_types_error(column: Any, error: Exception, where: str, caller: str) -
     except ValueError:
         pass
     return error_class(
-        f"{caller}: {where} of type {column.dtype} cannot be read ({error}). Expected values of "
+        f"{caller}: {subject} of type {column.dtype} cannot be read ({error}). Expected values of "
         "one type: convert the column, or leave it out."
     )
 
 
-def _encode_arrow(array: Any, where: str, caller: str) -> EncodedColumn:
-    """Encode an Arrow array by its type."""
+def _encode_arrow(array: Any, subject: str, caller: str) -> EncodedColumn:
+    """Return an Arrow array as numbers, or as codes with categories, depending on its type.
+
+    Raise DataError for a type that features cannot have.
+    """
     from pyarrow import types
 
     dtype = array.type
@@ -223,18 +247,18 @@ def _encode_arrow(array: Any, where: str, caller: str) -> EncodedColumn:
     if types.is_boolean(dtype):
         return EncodedColumn(_to_float64(array.cast("uint8")), (False, True))
     if types.is_integer(dtype):
-        return _encode_integers(array, where, caller)
+        return _encode_integers(array, subject, caller)
     if types.is_floating(dtype) or types.is_decimal(dtype) or types.is_null(dtype):
         return EncodedColumn(_to_float64(array))
     if types.is_timestamp(dtype) or types.is_date(dtype):
         return EncodedColumn(_to_milliseconds(array), date=True)
-    raise unsupported_type_error(dtype, where, caller)
+    raise unsupported_type_error(dtype, subject, caller)
 
 
-def unsupported_type_error(dtype: Any, where: str, caller: str) -> DataError:
+def unsupported_type_error(dtype: Any, subject: str, caller: str) -> DataError:
     """Return the error for a column of a type that features cannot have."""
     return DataError(
-        f"{caller}: {where} of X holds values of type {dtype}. Expected numbers, truth values, "
+        f"{caller}: {subject} of X holds values of type {dtype}. Expected numbers, truth values, "
         "text or categories: convert the column, or leave it out."
     )
 
@@ -254,25 +278,25 @@ def _to_float64(array: Any) -> Array:
     return np.asarray(values, np.float64)
 
 
-def _encode_integers(array: Any, where: str, caller: str) -> EncodedColumn:
-    """Encode an Arrow array of integers."""
+def _encode_integers(array: Any, subject: str, caller: str) -> EncodedColumn:
+    """Return an Arrow array of integers as float64; raise DataError if one is not exact."""
     import pyarrow.compute as pc
 
-    limits = pc.min_max(array)
-    if limits["min"].is_valid:  # else all values are missing
-        _check_exact_range(limits["min"].as_py(), limits["max"].as_py(), where, caller)
+    min_max = pc.min_max(array)
+    if min_max["min"].is_valid:  # else all values are missing
+        _check_exact_range(min_max["min"].as_py(), min_max["max"].as_py(), subject, caller)
     return EncodedColumn(_to_float64(array), integer=True)
 
 
 def _encode_strings(array: Any) -> EncodedColumn:
-    """Encode an Arrow array of strings; the categories are sorted."""
+    """Return an Arrow array of strings as codes of its distinct strings in sorted order."""
     coded = array.dictionary_encode()
     rank, categories = rank_strings(coded.dictionary.to_pylist())
     return EncodedColumn(_take_by_index(coded, rank), categories)
 
 
 def rank_strings(texts: list[str]) -> tuple[Array, tuple[str, ...]]:
-    """Return the rank of each string from 0, and the strings in sorted order."""
+    """Return the rank of each string, as floats from 0, and the strings in sorted order."""
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts))
     rank[order] = np.arange(len(texts))
@@ -280,7 +304,7 @@ def rank_strings(texts: list[str]) -> tuple[Array, tuple[str, ...]]:
 
 
 def _encode_dictionary(array: Any) -> EncodedColumn:
-    """Encode an Arrow dictionary array; the categories are those of its dictionary."""
+    """Return an Arrow dictionary array as codes of the categories in its dictionary."""
     values = array.dictionary.to_pylist()  # one of them may itself be null
     is_valid = [value is not None for value in values]
     codes = np.where(is_valid, np.cumsum(is_valid) - 1.0, np.nan)
@@ -289,7 +313,7 @@ def _encode_dictionary(array: Any) -> EncodedColumn:
 
 
 def _take_by_index(coded: Any, values: Array) -> Array:
-    """Return the value for each index of an Arrow dictionary array; NaN where it is null."""
+    """Return ``values[index]`` for each index of an Arrow dictionary array; NaN for null."""
     import pyarrow.compute as pc
 
     indices = pc.fill_null(coded.indices.cast("int64"), len(values)).to_numpy()
@@ -297,7 +321,7 @@ def _take_by_index(coded: Any, values: Array) -> Array:
 
 
 def _to_milliseconds(array: Any) -> Array:
-    """Return dates or timestamps of Arrow in milliseconds since 1970; NaN where it is null."""
+    """Return an Arrow array of dates or timestamps as milliseconds since 1970; NaN for null."""
     import pyarrow as pa
 
     if pa.types.is_date(array.type):

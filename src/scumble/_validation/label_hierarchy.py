@@ -1,4 +1,7 @@
-"""Hierarchies of labels, stored as the index of the parent of each label."""
+"""Hierarchies of labels, stored as the index of the parent of each label.
+
+A top label has no parent; -1 stands for it.
+"""
 
 from collections.abc import Sequence
 
@@ -6,7 +9,11 @@ from scumble._core.errors import DataError
 
 
 def check_parents(parents: Sequence[int], n_labels: int, *, caller: str = "") -> tuple[int, ...]:
-    """Return the index of the parent of each label, -1 for a top label, after checking them."""
+    """Return the parents of labels as a tuple of int; raise DataError if they are invalid.
+
+    ``parents`` holds the index of the parent of each of ``n_labels`` labels, -1 for a top label. It
+    is invalid if its length or a value is wrong, or if a label is its own ancestor.
+    """
     prefix = f"{caller}: " if caller else ""
     checked = _as_integers(parents)
     if (
@@ -36,7 +43,11 @@ def check_parents(parents: Sequence[int], n_labels: int, *, caller: str = "") ->
 
 
 def select_parents(parents: Sequence[int] | None, labels: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the parents of some labels: of each, the next ancestor that is selected as well."""
+    """Return the parents of the selected labels, as indices among the selected labels.
+
+    The parent of a selected label becomes its nearest ancestor that is selected too, or -1.
+    ``labels`` are the indices of the selected labels; None for ``parents`` gives None.
+    """
     if parents is None:
         return None
     new_index = {-1: -1}

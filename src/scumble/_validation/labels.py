@@ -1,7 +1,9 @@
 """Validation of labels: label matrices of users become one canonical sparse form.
 
 Validated labels are a boolean `scipy.sparse.csr_array` with sorted indices, no duplicates and no
-stored zeros. Kernels read its ``indptr`` and ``indices`` without further checks.
+stored zeros, called the *canonical form* here. Kernels read its ``indptr`` and ``indices`` without
+further checks. *Label lists* hold the labels of each row as names or numbers. In all functions,
+``caller`` is the function or class that error messages name.
 """
 
 import itertools
@@ -27,14 +29,18 @@ _HINT = "Labels must be 0/1 or True/False."
 
 
 def check_labels(Y: Any, *, caller: str = "scumble") -> sparse.csr_array:
-    """Return labels in canonical form; the error for invalid labels names the first wrong cell."""
+    """Return labels in canonical form.
+
+    ``Y`` is an array, sparse matrix, DataFrame, label lists or data set. Raise LabelError or
+    ParameterTypeError if it is none of them, or a cell is neither 0 nor 1.
+    """
     return check_named_labels(Y, caller=caller)[0]
 
 
 def check_named_labels(
     Y: Any, *, caller: str = "scumble"
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    """Return labels in canonical form and their names, None if ``Y`` has none."""
+    """Return labels in canonical form like `check_labels`, and their names, None without names."""
     if is_dataset(Y):
         labels, names = check_named_labels(Y.Y, caller=caller)
         return labels, getattr(Y, "labels", names)
@@ -51,7 +57,7 @@ def check_named_labels(
 
 
 def is_dataset(data: Any) -> bool:
-    """Return whether something is a data set, which has labels, and not labels themselves."""
+    """Return whether an object is a data set, with labels as ``Y``, and not labels itself."""
     return hasattr(data, "Y") and not hasattr(data, "columns")
 
 
@@ -64,9 +70,10 @@ class NamedLabels:
 
 
 def label_lists(Y: Any) -> list[Any] | None:
-    """Return the rows of label lists, from a list or a column of a table; None for anything else.
+    """Return label lists as a list of rows; None if ``Y`` is something else, or has no rows.
 
-    Rows of equal length that hold no names are the cells of a table, not label lists.
+    Label lists are a list, a tuple, or a one-dimensional array of objects. Their rows hold names,
+    are sets, or differ in length; otherwise they are the cells of a table.
     """
     if not isinstance(Y, list | tuple):
         if not hasattr(Y, "__array__") or hasattr(Y, "columns") or sparse.issparse(Y):
@@ -90,10 +97,12 @@ def _has_names(rows: Sequence[Any]) -> bool:
 
 
 def align_label_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
-    """Return labels and predicted label lists with the same columns, as `NamedLabels`.
+    """Return labels and predictions; convert label lists so that both have the same columns.
 
-    The columns are those of ``Y``, or all names if both are label lists. Both arguments are
-    returned unchanged if they have no names, or none in common.
+    Label lists become `NamedLabels`. The columns are those of ``Y``, or all names if both are label
+    lists. Both arguments are returned unchanged if ``Y`` has no names, if the predictions are no
+    label lists of names, or if names are predicted that cannot be columns: ``Y`` is not a list
+    either, or none of its names is predicted.
     """
     names = get_label_names(Y)
     predicted_rows = label_lists(predictions)
@@ -115,14 +124,14 @@ def align_label_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
 
 
 def _is_list_of_empty_rows(predictions: Any) -> bool:
-    """Return whether predictions are label lists without any label."""
+    """Return whether predictions are a list of rows without any label."""
     if not isinstance(predictions, list | tuple):
         return False
     return all(hasattr(row, "__len__") and len(row) == 0 for row in predictions)
 
 
 def _matrix_of_names(rows: Sequence[Any], names: Sequence[str], caller: str) -> sparse.csr_array:
-    """Return the label matrix of lists of names; ``names`` are its columns."""
+    """Return the labels of lists of names in canonical form; ``names`` are the columns."""
     column_of_name = {name: column for column, name in enumerate(names)}
     return _matrix_of_lists(rows, column_of_name.__getitem__, len(names), caller)
 
@@ -130,7 +139,7 @@ def _matrix_of_names(rows: Sequence[Any], names: Sequence[str], caller: str) -> 
 def _matrix_of_lists(
     rows: Sequence[Any], column_of: Callable[[Any], int], n_labels: int, caller: str
 ) -> sparse.csr_array:
-    """Return the label matrix of label lists; ``column_of`` returns the column of a label."""
+    """Return label lists in canonical form; ``column_of`` returns the column index of a label."""
     labels = itertools.chain.from_iterable(rows)
     indices = np.array([column_of(label) for label in labels], np.int32)
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
@@ -139,9 +148,10 @@ def _matrix_of_lists(
 
 
 def check_same_names(Y: Any, predictions: Any, *, noun: str, caller: str) -> None:
-    """Raise an error if the label names of ``predictions`` differ from those of ``Y``.
+    """Raise DataError if the label names of ``predictions`` differ from those of ``Y``.
 
-    ``noun`` is the word for the predictions in the message, such as "scores".
+    Nothing is checked if one of them has no names. ``noun`` is the word for the
+    predictions in the message, such as "scores".
     """
     # Columns of frames without a common name are compared by position, because a frame that is made
     # of an array numbers its columns. Label lists have nothing but names.
@@ -164,7 +174,7 @@ def check_same_names(Y: Any, predictions: Any, *, noun: str, caller: str) -> Non
 
 
 def get_label_names(labels: Any) -> tuple[str, ...] | None:
-    """Return the names of labels, None if they have none."""
+    """Return the names of labels; None if they have none, as arrays and label numbers do."""
     if is_dataset(labels):
         return getattr(labels, "labels", None)
     if hasattr(labels, "columns"):
@@ -184,7 +194,7 @@ def check_consistent_length(X: Any, Y: Any, *, caller: str) -> None:
 
 
 def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
-    """Return the canonical form of a sparse matrix."""
+    """Return a sparse matrix of 0 and 1 in canonical form; raise an error if it is invalid."""
     if len(Y.shape) != 2:
         raise _shape_error(Y.shape, caller)
     if Y.dtype.kind not in "biuf":
@@ -204,7 +214,7 @@ def _from_sparse(Y: Any, caller: str) -> sparse.csr_array:
 
 
 def _with_kernel_indices(Y: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix whose indptr and indices are contiguous and of one type, as kernels need."""
+    """Return ``Y`` with contiguous indptr and indices of the same integer type, as kernels need."""
     # If the types differ, the few row pointers are converted to the type of the many indices.
     fits_int32 = np.can_cast(Y.indices.dtype, np.int32) and Y.nnz <= np.iinfo(np.int32).max
     index_dtype = np.int32 if fits_int32 else np.int64
@@ -220,7 +230,7 @@ def _with_kernel_indices(Y: sparse.csr_array) -> sparse.csr_array:
 
 
 def _canonical(Y: sparse.csr_array, caller: str) -> sparse.csr_array:
-    """Return a matrix with sorted indices and without stored zeros and duplicates."""
+    """Return ``Y`` with sorted indices, no stored zeros and no duplicates; copied if necessary."""
     if Y.data.all() and _rows_strictly_increase(Y, caller):
         return Y
     Y = Y.copy()
@@ -233,11 +243,15 @@ def _canonical(Y: sparse.csr_array, caller: str) -> sparse.csr_array:
 
 
 def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
-    """Return whether the indices of all rows are sorted and unique; check their range."""
+    """Return whether the column indices of each row are sorted and unique.
+
+    Raise LabelError if an index is out of range or the row pointers decrease.
+    """
     if Y.nnz == 0:
         return True
 
     def check_block(block: tuple[int, int]) -> int:
+        """Return 1 if the indices of some rows increase, 0 if not, -1 if one is out of range."""
         start, stop = block
         return check_rows(Y.indptr, Y.indices, start, stop, Y.shape[1])
 
@@ -253,7 +267,10 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
 
 
 def _from_dense(Y: Array, caller: str, names: tuple[str, ...] | None) -> sparse.csr_array:
-    """Return the canonical form of an array; ``names`` are used in error messages."""
+    """Return an array of 0 and 1 in canonical form; raise an error if it is invalid.
+
+    ``names`` are the names of the columns for error messages; None if they have none.
+    """
     if Y.ndim != 2:
         raise _shape_error(Y.shape, caller)
     if Y.dtype == object:
@@ -271,7 +288,7 @@ def _from_dense(Y: Array, caller: str, names: tuple[str, ...] | None) -> sparse.
 
 
 def _objects_to_numbers(Y: Array, caller: str, names: tuple[str, ...] | None) -> Array:
-    """Return an array of Python objects, such as mixed columns of a frame, as floats."""
+    """Return an array of Python objects as floats; raise an error if one is neither 0 nor 1."""
     for position, cell in enumerate(Y.flat):
         if not isinstance(cell, np.bool_ | numbers.Real | Decimal) or cell not in (0, 1):
             row, column = divmod(position, Y.shape[1])
@@ -280,7 +297,10 @@ def _objects_to_numbers(Y: Array, caller: str, names: tuple[str, ...] | None) ->
 
 
 def _from_lists(Y: Sequence[Any], caller: str) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    """Return the canonical form and the names of label lists, or of nested lists of 0 and 1."""
+    """Return label lists, or nested lists of 0 and 1, in canonical form, and the label names.
+
+    The names are None for nested lists and for label numbers.
+    """
     if not Y:
         raise LabelError(f"{caller}: Y is an empty list, so its number of labels is unknown.")
     rows = [_check_row(row, index, caller) for index, row in enumerate(Y)]
@@ -294,7 +314,10 @@ def _from_lists(Y: Sequence[Any], caller: str) -> tuple[sparse.csr_array, tuple[
 
 
 def _check_row(row: Any, index: int, caller: str) -> Sequence[Any]:
-    """Return a row of a list as a sequence; raise an error if it is none."""
+    """Return a row of label lists as a sequence, a set in sorted order.
+
+    Raise LabelError, with the ``index`` of the row, if it is neither a sequence nor a set.
+    """
     if isinstance(row, str) or not isinstance(row, Sequence | Set | np.ndarray):
         raise LabelError(
             f"{caller}: Y must be two-dimensional; row {index} is {row!r}. "
@@ -306,7 +329,7 @@ def _check_row(row: Any, index: int, caller: str) -> Sequence[Any]:
 
 
 def _nested_cell_error(rows: list[Sequence[Any]], caller: str) -> LabelError:
-    """Return the error for the first cell that is not a scalar."""
+    """Return the error for the first cell of nested lists that is no scalar."""
     for row_index, row in enumerate(rows):
         for column, cell in enumerate(row):
             if not np.isscalar(cell):
@@ -317,7 +340,10 @@ def _nested_cell_error(rows: list[Sequence[Any]], caller: str) -> LabelError:
 def _from_label_lists(
     rows: list[Sequence[Any]], caller: str
 ) -> tuple[sparse.csr_array, tuple[str, ...] | None]:
-    """Return the canonical form of lists of label names or numbers, and the names."""
+    """Return lists of label names or numbers in canonical form, and the sorted names.
+
+    The names are None for numbers. Raise LabelError if a label is neither, or both occur.
+    """
     has_names = _has_names(rows)
     for index, row in enumerate(rows):
         for label in row:
@@ -337,12 +363,12 @@ def _from_label_lists(
 
 
 def _is_label_number(label: Any) -> bool:
-    """Return whether a label in a list is a valid column index."""
+    """Return whether a label is an integer from 0 to ``MAX_LABELS - 1``."""
     return is_integer(label) and 0 <= int(label) < MAX_LABELS
 
 
 def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    """Return the canonical form and the column names of a DataFrame."""
+    """Return a DataFrame of 0 and 1 in canonical form, and its column names."""
     import narwhals as nw
 
     try:
@@ -361,7 +387,7 @@ def _from_frame(Y: Any, caller: str) -> tuple[sparse.csr_array, tuple[str, ...]]
 
 
 def _boolean_column(column: Any, name: str, caller: str) -> Array:
-    """Return a column of a DataFrame as booleans."""
+    """Return a column of a DataFrame as booleans; raise an error if a cell is neither 0 nor 1."""
     values = column.to_numpy()
     if values.dtype == bool:
         return values
@@ -369,7 +395,7 @@ def _boolean_column(column: Any, name: str, caller: str) -> Array:
 
 
 def _shape_error(shape: tuple[int, ...], caller: str) -> LabelError:
-    """Return the error for labels that are not two-dimensional."""
+    """Return the error for labels of a shape that is not two-dimensional."""
     return LabelError(
         f"{caller}: Y must be two-dimensional, (n_samples, n_labels). Got shape {shape} instead. "
         "Expected 2D array: for a single label use Y.reshape(-1, 1)."
@@ -379,7 +405,7 @@ def _shape_error(shape: tuple[int, ...], caller: str) -> LabelError:
 def _cell_error(
     row: int, column: int, value: Any, caller: str, names: tuple[str, ...] | None = None
 ) -> LabelError:
-    """Return the error for a cell that is neither 0 nor 1."""
+    """Return the error for a cell that is neither 0 nor 1, or is missing."""
     # NaN and NaT do not equal themselves; the comparison of pandas.NA has no truth value.
     is_missing = value is None or type(value).__name__ == "NAType" or bool(np.any(value != value))
     problem = "is missing" if is_missing else f"holds {value!r}"

@@ -1,4 +1,7 @@
-"""Memory of which objects come from a resampler; the objects themselves stay unchanged."""
+"""Notes about objects that a resampler returned: that it did, and their sample weights.
+
+The notes are kept beside the objects, which stay unchanged, and vanish with them.
+"""
 
 import warnings
 import weakref
@@ -10,20 +13,20 @@ from scumble._core.errors import ScumbleWarning
 
 
 class _WeakIdentityMap:
-    """A mapping from objects, compared by identity, to values, as long as the objects live."""
+    """A mapping from objects, compared by identity, to values; it does not keep objects alive."""
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[weakref.ref[Any], Any]] = {}
 
     def add(self, obj: Any, value: Any) -> None:
-        """Store the value of an object; nothing if the object has no weak references."""
+        """Store the value of an object; do nothing if its type does not allow weak references."""
         # The entry of a deleted object is dropped, because a new object may get its id.
         with suppress(TypeError):
             drop_entry = partial(self._entries.pop, id(obj))
             self._entries[id(obj)] = weakref.ref(obj, drop_entry), value
 
     def get(self, obj: Any) -> Any:
-        """Return the value of an object, or None."""
+        """Return the value that was stored for an object, or None if there is none."""
         reference, value = self._entries.get(id(obj), (None, None))
         if reference is None or reference() is not obj:
             return None
@@ -35,25 +38,32 @@ _weights = _WeakIdentityMap()
 
 
 def mark_resampled(*objects: Any) -> None:
-    """Remember that these objects hold resampled rows, as long as they live."""
+    """Note that these objects hold resampled rows; `is_resampled` then returns True for them."""
     for obj in objects:
         _resampled.add(obj, True)
 
 
 def is_resampled(obj: Any) -> bool:
-    """Return whether an object comes from a resampler."""
+    """Return whether `mark_resampled` was called with this very object."""
     return bool(_resampled.get(obj))
 
 
 def remember_sample_weight(labels: Any, weights_before: Any, weights_after: Any) -> None:
-    """Remember the sample weights before and after resampling, by the resampled labels."""
+    """Store the sample weights before and after resampling for `remembered_sample_weight`.
+
+    ``labels`` are the resampled labels, by whose identity the weights are found again.
+    """
     # A pipeline of imbalanced-learn cannot pass on weights that change: its last step gets the
     # weights of the rows before resampling, together with the resampled labels.
     _weights.add(labels, (weights_before, weights_after))
 
 
 def remembered_sample_weight(labels: Any, sample_weight: Any) -> Any:
-    """Return the weights after resampling if ``sample_weight`` holds those before, else itself."""
+    """Return the sample weights that belong to the rows of ``labels``.
+
+    If a resampler returned ``labels``, and ``sample_weight`` is the array of weights that it was
+    called with, these are the weights after resampling; otherwise ``sample_weight`` itself.
+    """
     remembered = _weights.get(labels)
     if remembered is None:
         return sample_weight
@@ -64,7 +74,11 @@ def remembered_sample_weight(labels: Any, sample_weight: Any) -> Any:
 
 
 def warn_if_resampled(*objects: Any, caller: str) -> None:
-    """Warn if resampled data is split: test rows may then be copies of training rows."""
+    """Warn if one of the objects, which are about to be split, holds resampled rows.
+
+    Test rows may then be copies of training rows. ``caller`` is the function or class that the
+    warning names.
+    """
     if any(is_resampled(obj) for obj in objects):
         warnings.warn(
             f"{caller}: this data has been resampled. Split afterwards, copies of one row fall "

@@ -1,4 +1,8 @@
-"""Selections of labels and columns: by name, number, mask, slice or mapping."""
+"""Selections of labels and columns: by name, number, mask, slice or mapping.
+
+Functions raise ParameterError or ParameterTypeError for an invalid selection; ``caller`` is the
+function or class that the message names.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
@@ -18,7 +22,12 @@ MAX_CATEGORIES = 1 << 24
 def resolve_label_indices(
     selection: Any, n_labels: int, names: Sequence[str] | None, *, caller: str
 ) -> Array:
-    """Return the indices of the labels that names, numbers, a mask or a slice select, in order."""
+    """Return the indices of the selected labels, in the order of the selection.
+
+    ``selection`` is a name, a number (negative ones count from the end), a sequence of them, a mask
+    with a value for each of ``n_labels`` labels, or a slice. ``names`` are the names of all labels;
+    None if they have none.
+    """
     if isinstance(selection, slice):
         return np.arange(n_labels)[selection]
     if isinstance(selection, str) or is_integer(selection):
@@ -40,7 +49,7 @@ def resolve_label_indices(
 
 
 def _label_index(item: Any, n_labels: int, index_of_name: dict[str, int], caller: str) -> int:
-    """Return the index of a label that is selected by its name or number."""
+    """Return the index of the label with a name or number; raise an error if there is none."""
     if isinstance(item, str):
         if item not in index_of_name:
             hint = _label_name_hint(item, index_of_name)
@@ -56,7 +65,7 @@ def _label_index(item: Any, n_labels: int, index_of_name: dict[str, int], caller
 
 
 def _label_name_hint(name: str, label_names: Collection[str]) -> str:
-    """Return what to write instead of an unknown label name."""
+    """Return a sentence for an error message that says how to select labels instead of ``name``."""
     if not label_names:
         return "These labels have no names: give their numbers, or a mask."
     return did_you_mean(name, label_names).strip() or f"There are: {join_names(label_names, 5)}."
@@ -71,16 +80,25 @@ def _not_a_selection_error(item: Any, n_labels: int, caller: str) -> ParameterTy
 
 
 def resolve_categorical(
-    spec: Any, n_columns: int, names: Sequence[Any] | None = None, *, caller: str
+    categorical_features: Any, n_columns: int, names: Sequence[Any] | None = None, *, caller: str
 ) -> dict[int, int]:
-    """Return the number of declared categories of each categorical column, 0 if undeclared."""
-    if spec is None:
+    """Return the number of categories of each categorical column, by column index in order.
+
+    ``categorical_features`` is the parameter of this name: None for no columns; indices or names of
+    columns, or a mask, whose numbers of categories are unknown and returned as 0; or a mapping of
+    columns to numbers of categories. ``names`` are the names of all columns; None if they have
+    none.
+    """
+    if categorical_features is None:
         return {}
-    if isinstance(spec, Mapping):
-        if _are_indices(spec, n_columns) and _are_indices(spec.values(), MAX_CATEGORIES + 1):
-            return dict(sorted(spec.items()))
+    if isinstance(categorical_features, Mapping):
+        if _are_indices(categorical_features, n_columns) and _are_indices(
+            categorical_features.values(), MAX_CATEGORIES + 1
+        ):
+            return dict(sorted(categorical_features.items()))
         counts = {
-            _column_index(key, n_columns, names, caller): count for key, count in spec.items()
+            _column_index(key, n_columns, names, caller): count
+            for key, count in categorical_features.items()
         }
         for column, count in counts.items():
             if not is_integer(count) or not 0 <= count <= MAX_CATEGORIES:
@@ -89,11 +107,15 @@ def resolve_categorical(
                     f"{count!r}. Expected its number of values, an int in [0, {MAX_CATEGORIES}]."
                 )
         return {column: int(counts[column]) for column in sorted(counts)}
-    is_one_dimensional = len(getattr(spec, "shape", ())) == 1  # an array, an index or a series
-    if isinstance(spec, str) or not (is_one_dimensional or isinstance(spec, Sequence | Set)):
-        must = "be None, column numbers, column names, a boolean mask or a mapping"
-        raise parameter_error("categorical_features", caller, must, spec)
-    entries = list(spec)
+    is_one_dimensional = (
+        len(getattr(categorical_features, "shape", ())) == 1
+    )  # an array, an index or a series
+    if isinstance(categorical_features, str) or not (
+        is_one_dimensional or isinstance(categorical_features, Sequence | Set)
+    ):
+        requirement = "be None, column numbers, column names, a boolean mask or a mapping"
+        raise parameter_error("categorical_features", caller, requirement, categorical_features)
+    entries = list(categorical_features)
     if _is_mask(entries):
         if len(entries) != n_columns:
             raise ParameterError(
@@ -106,13 +128,13 @@ def resolve_categorical(
 
 
 def _are_indices(values: Collection[Any], end: int) -> bool:
-    """Return whether all values are of type int, from 0 to ``end - 1``."""
+    """Return whether all values are ints from 0 to ``end - 1``; False if there are no values."""
     # Without a loop in Python: mappings may hold thousands of columns.
     return set(map(type, values)) == {int} and min(values) >= 0 and max(values) < end
 
 
 def _column_index(entry: Any, n_columns: int, names: Sequence[Any] | None, caller: str) -> int:
-    """Return the index of a column that is given by its name or number."""
+    """Return the index of the column with a name or number; raise an error if there is none."""
     if is_integer(entry) and -n_columns <= entry < n_columns:
         return int(entry) % n_columns
     if isinstance(entry, str) and names is not None and entry in list(names):
@@ -127,5 +149,5 @@ def _column_index(entry: Any, n_columns: int, names: Sequence[Any] | None, calle
 
 
 def _is_mask(entries: Sequence[Any]) -> bool:
-    """Return whether the entries are booleans, at least one."""
+    """Return whether all entries are booleans; False if there are none."""
     return bool(entries) and all(isinstance(entry, bool | np.bool_) for entry in entries)

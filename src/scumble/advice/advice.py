@@ -1,4 +1,8 @@
-"""Advice for a data set: its problems, the best method, and the expected scores."""
+"""Advice for a data set: its problems, the best method, and the expected values of metrics.
+
+A *method* or *candidate* is a classifier, with resamplers before it or without; see `CANDIDATES`.
+*Untreated* is a tree per label without resampling; *gains* are differences in macro F1 from it.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,8 +31,10 @@ from scumble.evaluate.model_selection.cross_validation import check_dataset, res
 #: A method replaces the default if it gains at least this much macro F1 and the interval of the
 #: gain is above 0. Without this rule the best of nine methods would often be the best by chance.
 MIN_GAIN_OVER_DEFAULT = 0.02
-#: The slow default replaces the quick one if it gains at least this much macro F1.
+#: The slow default replaces the quick one if it gains at least this much macro F1; a smaller gain
+#: is not worth the time.
 MIN_GAIN_OF_SLOW_DEFAULT = 0.003
+# Names of the candidates that are recommended by default.
 QUICK_DEFAULT = "rare"
 SLOW_DEFAULT = "rare(quality=best)"
 #: Gains are relative to this candidate.
@@ -43,7 +49,7 @@ class CandidateResult(TableReprMixin):
 
     candidate: Candidate
     expected: dict[str, MetricEstimate]  # macro_f1, minority_f1 and micro_f1 on new rows
-    gain: MetricEstimate  # difference in macro F1 from the untreated classifier
+    gain: MetricEstimate  # difference in macro F1 from the untreated classifier, or NaN
     label_f1: Array  # out-of-sample F1 of every label, 0 where it is undefined
     seconds: float  # duration of the evaluation
 
@@ -96,6 +102,7 @@ class Advice(TableReprMixin):
     interrupted: bool = False
 
     def __getitem__(self, name: str) -> CandidateResult:
+        """Return the result of the candidate with a name; a ParameterError if it has none."""
         for result in self.results:
             if result.candidate.name == name:
                 return result
@@ -106,25 +113,25 @@ class Advice(TableReprMixin):
     def model(self) -> Any:
         """The recommended classifier, not fitted.
 
-        `train` also applies the recommended resampling, if any.
+        `train` also applies the resampling that is recommended with it.
         """
         return self[self.selected].candidate.classifier_factory()
 
     @property
     def expected(self) -> dict[str, MetricEstimate]:
-        """Estimates of all metrics on new rows, for the recommended method."""
+        """Estimates of all metrics on new rows for the recommended method, by metric."""
         return self[self.selected].expected
 
     @property
     def nothing_to_learn(self) -> bool:
-        """Whether no label is ranked better than chance."""
+        """Whether no method ranks any label better than chance."""
         return not self.learnable.any()
 
     @property
     def not_learnable_yet(self) -> Array:
-        """Labels that are never predicted correctly or are ranked no better than chance.
+        """Mask of the labels that are never predicted correctly or ranked no better than chance.
 
-        Labels that all rows or no rows have are not among them.
+        Labels that all rows or no rows have are not included.
         """
         is_never_predicted = self[self.selected].label_f1 == 0
         has_both_classes = self.diagnosis.has_both_classes(len(self.data))
@@ -161,10 +168,11 @@ class Advice(TableReprMixin):
         return advice_to_dict(self)
 
     def __str__(self) -> str:
+        """Return the sentences of the advice and the suggested code as one text."""
         return format_advice(self)
 
     def _repr_title(self) -> str:
-        """Return the recommended method and its expected macro F1 as one line."""
+        """Return a line with the data set, the recommended method and its expected macro F1."""
         macro_f1 = format_cell(self.expected["macro_f1"].value)
         return (
             f"Advice for {self.data.name!r}: {self.selected}, macro F1 {macro_f1}; "
@@ -241,21 +249,25 @@ def advise(
 
 
 def build_advice(runner: CandidateRunner, diagnosis: Diagnosis) -> Advice:
-    """Evaluate the out-of-sample predictions of all candidates and select one of them."""
+    """Return the advice that follows from the out-of-sample predictions of the candidates.
+
+    ``runner`` holds the predictions, ``diagnosis`` the problems of its data. A DataError is raised
+    if there are no predictions.
+    """
     data = runner.data
     candidate_predictions = runner.candidate_predictions
     if not candidate_predictions:
         reasons = " ".join(f"{name}: {reason}" for name, reason in runner.left_out)
         raise DataError(f"advise: no candidate could be evaluated. {reasons}")
     subsamples = RowSubsamples(data.Y, diagnosis.is_rare, runner.random_state)
-    values = {
-        name: subsamples.values(item.predictions) for name, item in candidate_predictions.items()
+    subsample_metrics = {
+        name: subsamples.metrics(item.predictions) for name, item in candidate_predictions.items()
     }
     results = {
-        name: _evaluate_candidate(item, values, data)
+        name: _evaluate_candidate(item, subsample_metrics, data)
         for name, item in candidate_predictions.items()
     }
-    selected = _select_method(values)
+    selected = _select_method(subsample_metrics)
     return Advice(
         data=data,
         diagnosis=diagnosis,
@@ -270,7 +282,10 @@ def build_advice(runner: CandidateRunner, diagnosis: Diagnosis) -> Advice:
 
 
 def _untreated_scores(candidate_predictions: dict[str, CandidatePredictions]) -> list[Array]:
-    """Return the scores of methods that learn from the original rows, without duplicates."""
+    """Return the scores of all candidates that are fitted on the original rows.
+
+    Candidates without scores, and those that use the scores of another one, are left out.
+    """
     return [
         item.scores
         for item in candidate_predictions.values()
@@ -281,7 +296,7 @@ def _untreated_scores(candidate_predictions: dict[str, CandidatePredictions]) ->
 
 
 def _check_arguments(data: MultilabelDataset, budget: float | None) -> None:
-    """Raise an error if the budget is invalid or the data cannot be evaluated."""
+    """Raise an error if the budget is invalid, or the data lacks rows, features or labels."""
     if budget is not None and not (isinstance(budget, int | float) and budget > 0):
         raise parameter_error("budget", "advise", "be a positive number of seconds", budget)
     if len(data) < MIN_ROWS:
@@ -296,42 +311,56 @@ def _check_arguments(data: MultilabelDataset, budget: float | None) -> None:
 
 
 def _evaluate_candidate(
-    item: CandidatePredictions, values: dict[str, Array], data: MultilabelDataset
+    candidate_predictions: CandidatePredictions,
+    subsample_metrics: dict[str, Array],
+    data: MultilabelDataset,
 ) -> CandidateResult:
-    """Return the estimates of one candidate; ``values`` are the metrics of all on subsamples."""
-    candidate_values = values[item.candidate.name]
+    """Return the estimated performance of one candidate.
+
+    ``subsample_metrics`` holds for each candidate the values of `METRICS` on all subsamples, of
+    shape (n_subsamples, n_metrics).
+    """
+    values = subsample_metrics[candidate_predictions.candidate.name]
     expected = {
-        metric: MetricEstimate.of(candidate_values[:, column]).clip(0.0, 1.0)
+        metric: MetricEstimate.from_values(values[:, column]).clip(0.0, 1.0)
         for column, metric in enumerate(METRICS)
     }
-    if UNTREATED in values:
-        gain = MetricEstimate.of(candidate_values[:, 0] - values[UNTREATED][:, 0])
+    if UNTREATED in subsample_metrics:
+        untreated_values = subsample_metrics[UNTREATED]
+        gain = MetricEstimate.from_values(values[:, 0] - untreated_values[:, 0])
     else:
         gain = MetricEstimate(np.nan, np.nan, np.nan)
-    label_f1, _ = f1s(confusion(data.Y, item.predictions).by_label)
+    label_f1, _ = f1s(confusion(data.Y, candidate_predictions.predictions).by_label)
     return CandidateResult(
-        candidate=item.candidate,
+        candidate=candidate_predictions.candidate,
         expected=expected,
         gain=gain,
         label_f1=np.nan_to_num(label_f1),
-        seconds=item.seconds,
+        seconds=candidate_predictions.seconds,
     )
 
 
-def _select_method(values: dict[str, Array]) -> str:
-    """Return the default, or a method that clearly gains macro F1 over it."""
-    macro_f1 = {name: candidate_values[:, 0] for name, candidate_values in values.items()}
+def _select_method(subsample_metrics: dict[str, Array]) -> str:
+    """Return the name of the default candidate, or of one that clearly gains macro F1 over it.
+
+    ``subsample_metrics`` is as in `_evaluate_candidate`.
+    """
+    macro_f1 = {name: values[:, 0] for name, values in subsample_metrics.items()}
     default = _select_default(macro_f1)
-    options = [default]
+    acceptable = [default]
     for name in macro_f1:
-        gain = MetricEstimate.of(macro_f1[name] - macro_f1[default])
+        gain = MetricEstimate.from_values(macro_f1[name] - macro_f1[default])
         if gain.value >= MIN_GAIN_OVER_DEFAULT and gain.low > 0:
-            options.append(name)
-    return max(options, key=lambda name: float(np.nanmean(macro_f1[name])))
+            acceptable.append(name)
+    return max(acceptable, key=lambda name: float(np.nanmean(macro_f1[name])))
 
 
 def _select_default(macro_f1: dict[str, Array]) -> str:
-    """Return the quick default, or the slow one if it gains; any method if both are missing."""
+    """Return the name of the candidate that is recommended unless another one is clearly better.
+
+    It is the quick default, or the slow one if that gains enough; if only one was evaluated, this
+    one, and if none was, the first candidate. ``macro_f1`` holds the values on all subsamples.
+    """
     if SLOW_DEFAULT in macro_f1 and QUICK_DEFAULT in macro_f1:
         gain = np.nanmean(macro_f1[SLOW_DEFAULT] - macro_f1[QUICK_DEFAULT])
         if gain >= MIN_GAIN_OF_SLOW_DEFAULT:

@@ -1,4 +1,8 @@
-"""The advice as text, as code, and as values for JSON."""
+"""The advice as text, as code, and as values for JSON.
+
+*Untreated* means trees per label (binary relevance) without resampling, with which the recommended
+method is compared. Functions that yield sentences yield none if there is nothing to report.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +31,13 @@ if TYPE_CHECKING:
 
 #: Maximum number of labels, columns or pairs that a sentence names.
 N_NAMED = 8
-#: With fewer rows that have a rare label, a sentence warns that their scores are uncertain.
-FEW_ROWS = 100
-#: Differences in F1 up to this are not reported as gains or losses.
+#: With fewer rows that have a rare label, a sentence warns that the metrics of rare labels are
+#: uncertain.
+MIN_ROWS_WITH_RARE_LABEL = 100
+#: Differences in F1 up to this are not reported as gains or losses: other folds change F1 as much.
 NOTABLE_DIFFERENCE = 0.005
 
-#: Phrases with the expected value of each metric.
+#: Phrases with the expected value of each metric, which is formatted by `_interval_text`.
 METRIC_PHRASES = {
     "macro_f1": "a macro F1 of {}",
     "minority_f1": "{} for the rare labels",
@@ -49,7 +54,7 @@ IMPORTED_MODULES = (
 
 
 def sentences(advice: Advice) -> dict[str, list[str]]:
-    """Return the sentences of the advice by heading."""
+    """Return the sentences of the advice, by the heading under which they are shown."""
     if advice.nothing_to_learn:
         recommendation = [_nothing_to_learn_sentence(advice)]
         discouraged = []
@@ -65,7 +70,7 @@ def sentences(advice: Advice) -> dict[str, list[str]]:
 
 
 def format_advice(advice: Advice) -> str:
-    """Return all sentences with their headings, followed by the suggested code."""
+    """Return the advice as one text: headings with their sentences, then the suggested code."""
     sections = sentences(advice)
     labels_at_risk = _labels_at_risk(advice)
     if labels_at_risk:
@@ -82,7 +87,7 @@ def format_advice(advice: Advice) -> str:
 
 
 def advice_to_dict(advice: Advice) -> dict[str, Any]:
-    """Return the advice as values that can be written as JSON."""
+    """Return the advice as values that can be written as JSON; `Advice.to_dict` lists the keys."""
     diagnosis = advice.diagnosis
     labels = advice.data.labels
     columns = advice.data.feature_names
@@ -99,9 +104,15 @@ def advice_to_dict(advice: Advice) -> dict[str, Any]:
         "left_out": [{"name": name, "why": reason} for name, reason in advice.left_out],
         "labels": _labels_to_dicts(advice),
         "at_risk": [labels[label] for label in _labels_at_risk(advice)],
-        "same_labels": [[labels[a], labels[b], share] for a, b, share in diagnosis.near_duplicates],
+        "same_labels": [
+            [labels[label], labels[other_label], share]
+            for label, other_label, share in diagnosis.near_duplicates
+        ],
         "identifiers": [columns[column] for column in diagnosis.identifiers],
-        "leaks": [[columns[column], labels[label], r] for column, label, r in diagnosis.leaks],
+        "leaks": [
+            [columns[column], labels[label], correlation]
+            for column, label, correlation in diagnosis.leaks
+        ],
         "sentences": sentences(advice),
         "python": python_lines(advice),
         "shell": shell_line(advice),
@@ -109,9 +120,9 @@ def advice_to_dict(advice: Advice) -> dict[str, Any]:
 
 
 def best_resampler_in_advice(advice: dict[str, Any]) -> tuple[str, str] | None:
-    """Return the best resampler for trees on this data and the reason, from `Advice.to_dict`.
+    """Return the name of the best resampler for trees on this data, and sentences with the reason.
 
-    Return None if no resampler was evaluated.
+    ``advice`` is the result of `Advice.to_dict`. Return None if no resampler was evaluated.
     """
     resamplers = [
         method
@@ -137,12 +148,18 @@ def best_resampler_in_advice(advice: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def shell_line(advice: Advice) -> str:
-    """Return the command that trains the recommended method; DATA and MODEL stand for files."""
+    """Return the shell command that trains the recommended method.
+
+    The words DATA and MODEL in it stand for the user's files.
+    """
     return advice[advice.selected].candidate.shell or "scumble advise DATA --train MODEL"
 
 
 def python_lines(advice: Advice) -> list[str]:
-    """Return the code that trains the recommended method; "DATA" stands for a file."""
+    """Return the lines of Python code that train the recommended method.
+
+    "DATA" in them stands for the user's file.
+    """
     expression = advice[advice.selected].candidate.python
     words = set(re.findall(r"\w+", expression))
     lines = ["import scumble"]
@@ -154,19 +171,22 @@ def python_lines(advice: Advice) -> list[str]:
 
 
 def fill_shell(line: str, source: str, model: str, options: Sequence[str] = ()) -> str:
-    """Return a suggested command with the user's files and options."""
+    """Return a command of `shell_line` with the user's files instead of DATA and MODEL.
+
+    ``options`` are added at the end. Words are quoted as the shell requires.
+    """
     files = {"DATA": source, "MODEL": model}
     words = [files.get(word, word) for word in line.split(" ")]
     return shlex.join([*words, *options])
 
 
 def fill_python(line: str, call: str) -> str:
-    """Return a suggested line of code with the call that reads the user's data."""
+    """Return a line of `python_lines` with ``call`` instead of ``scumble.read("DATA")``."""
     return line.replace('scumble.read("DATA")', call)
 
 
 def _problem_sentences(advice: Advice) -> Iterator[str]:
-    """Yield the sentences below "What is wrong"."""
+    """Yield the sentences below "What is wrong": problems of labels, rows and columns."""
     n_rare = int(advice.diagnosis.is_rare.sum())
     verb = "is" if n_rare == 1 else "are"
     yield (
@@ -182,7 +202,7 @@ def _problem_sentences(advice: Advice) -> Iterator[str]:
 
 
 def _never_predicted_sentence(advice: Advice) -> Iterator[str]:
-    """Yield how many rare labels untreated trees never predict correctly."""
+    """Yield a sentence about how many rare labels untreated trees never predict correctly."""
     untreated = _untreated_result(advice)
     rare = np.flatnonzero(advice.diagnosis.is_rare)
     if untreated is None or not rare.size:
@@ -200,7 +220,7 @@ def _never_predicted_sentence(advice: Advice) -> Iterator[str]:
 
 
 def _constant_label_sentences(advice: Advice) -> Iterator[str]:
-    """Yield which labels no row has, and which labels all rows have."""
+    """Yield a sentence about the labels that no row has, and one about those that all rows have."""
     counts = advice.diagnosis.counts
     labels = advice.data.labels
     unseen = [labels[label] for label in np.flatnonzero(counts == 0)]
@@ -217,12 +237,12 @@ def _constant_label_sentences(advice: Advice) -> Iterator[str]:
 
 
 def _not_learnable_yet_sentences(advice: Advice) -> Iterator[str]:
-    """Yield which labels are not learnt, and how many rows they would need."""
-    labels = np.flatnonzero(advice.not_learnable_yet)
-    if not labels.size or advice.nothing_to_learn:
+    """Yield a sentence about labels that are not learnt, and one about the rows that they need."""
+    not_learnt = np.flatnonzero(advice.not_learnable_yet)
+    if not not_learnt.size or advice.nothing_to_learn:
         return
     counts = advice.diagnosis.counts
-    by_count = labels[np.argsort(-counts[labels], kind="stable")]
+    by_count = not_learnt[np.argsort(-counts[not_learnt], kind="stable")]
     texts = [
         f"{advice.data.labels[label]} ({pluralize(int(counts[label]), 'row')})"
         for label in by_count
@@ -232,28 +252,35 @@ def _not_learnable_yet_sentences(advice: Advice) -> Iterator[str]:
         f"{_join(texts)}."
     )
     if advice.rows_needed is not None:
-        yield _rows_needed_sentence(advice.rows_needed, counts[labels])
+        yield _rows_needed_sentence(advice.rows_needed, counts[not_learnt])
 
 
 def _rows_needed_sentence(n_needed: int, counts: Array) -> str:
-    """Return how many more rows are needed by labels that have ``counts`` rows."""
+    """Return a sentence about how many more rows some labels need.
+
+    ``n_needed`` is the number of rows from which on labels of this data are learnt; ``counts`` are
+    the numbers of rows that the labels have.
+    """
     threshold = f"In this data most labels are learnt from about {pluralize(n_needed, 'row')} on"
     n_labels = counts.size
     subject = "this label" if n_labels == 1 else "these labels"
-    missing = n_needed - counts[counts < n_needed]
-    if not missing.size:
+    n_missing = n_needed - counts[counts < n_needed]
+    if not n_missing.size:
         return f"{threshold}: more rows alone may not help {subject}."
-    if missing.size < n_labels:
-        subject = f"{missing.size} of these labels"
-    verb = "needs" if missing.size == 1 else "need"
-    fewest = int(missing.min())
-    largest = int(missing.max())
-    n_rows = f"{fewest}" if fewest == largest else f"{fewest} to {largest}"
-    return f"{threshold}: {subject} {verb} about {n_rows} more."
+    if n_missing.size < n_labels:
+        subject = f"{n_missing.size} of these labels"
+    verb = "needs" if n_missing.size == 1 else "need"
+    fewest = int(n_missing.min())
+    largest = int(n_missing.max())
+    rows_text = f"{fewest}" if fewest == largest else f"{fewest} to {largest}"
+    return f"{threshold}: {subject} {verb} about {rows_text} more."
 
 
 def _near_duplicate_sentence(advice: Advice) -> Iterator[str]:
-    """Yield which labels are nearly the same, as groups of connected pairs."""
+    """Yield a sentence about labels that are nearly the same.
+
+    Pairs with a common label form one group, for which the smallest share of common rows is given.
+    """
     groups: list[tuple[set[int], float]] = []  # labels, and the smallest share of common rows
     for label, other_label, share in advice.diagnosis.near_duplicates:
         members = {label, other_label}
@@ -275,7 +302,7 @@ def _near_duplicate_sentence(advice: Advice) -> Iterator[str]:
 
 
 def _identifier_sentence(advice: Advice) -> Iterator[str]:
-    """Yield which columns are identifiers."""
+    """Yield a sentence about columns that identify rows."""
     names = [advice.data.feature_names[column] for column in advice.diagnosis.identifiers]
     if len(names) == 1:
         yield f"The column {names[0]} identifies rows instead of describing them: leave it out."
@@ -286,7 +313,7 @@ def _identifier_sentence(advice: Advice) -> Iterator[str]:
 
 
 def _leak_sentence(advice: Advice) -> Iterator[str]:
-    """Yield which columns leak a label."""
+    """Yield a sentence about columns that leak a label."""
     leaks = advice.diagnosis.leaks
     columns = advice.data.feature_names
     labels = advice.data.labels
@@ -305,7 +332,10 @@ def _leak_sentence(advice: Advice) -> Iterator[str]:
 
 
 def _labels_at_risk(advice: Advice) -> list[int]:
-    """Return the rare labels with the highest SCUMBLELbl, and of equal ones those with few rows."""
+    """Return the indices of the rare labels with the highest SCUMBLELbl, the highest first.
+
+    Of labels with equal SCUMBLELbl, those with fewer rows come first.
+    """
     diagnosis = advice.diagnosis
     order = sorted(
         np.flatnonzero(diagnosis.is_rare),
@@ -315,7 +345,7 @@ def _labels_at_risk(advice: Advice) -> list[int]:
 
 
 def _risk_text(advice: Advice, label: int) -> str:
-    """Return a label with its count, IRLbl, SCUMBLELbl and most frequent co-occurring label."""
+    """Return the name of a label with its measures and the label that co-occurs most often."""
     diagnosis = advice.diagnosis
     labels = advice.data.labels
     details = [
@@ -331,7 +361,7 @@ def _risk_text(advice: Advice, label: int) -> str:
 
 
 def _nothing_to_learn_sentence(advice: Advice) -> str:
-    """Return why no label can be learnt."""
+    """Return sentences about why no label can be learnt."""
     if not advice.diagnosis.has_both_classes(len(advice.data)).any():
         return (
             "Nothing can be learnt from this data as it is: every label is present in all rows or "
@@ -345,7 +375,7 @@ def _nothing_to_learn_sentence(advice: Advice) -> str:
 
 
 def _recommendation_sentences(advice: Advice) -> Iterator[str]:
-    """Yield the sentences below "What helps here"."""
+    """Yield the sentences below "What helps here": the recommended method and its results."""
     selected = advice[advice.selected]
     untreated = _untreated_result(advice)
     yield f"Use {selected.candidate.name}: {selected.candidate.description}."
@@ -367,7 +397,7 @@ def _recommendation_sentences(advice: Advice) -> Iterator[str]:
 
 
 def _difference_sentence(selected: CandidateResult, untreated: CandidateResult) -> str:
-    """Return the metrics of untreated trees, and the gain of the recommended method."""
+    """Return a sentence with the metrics of untreated trees and the gain of the selected method."""
     estimates = _defined_estimates(untreated).values()
     values = _join([f"{estimate.value:.3f}" for estimate in estimates], last=" and ")
     if selected.gain.value:
@@ -378,7 +408,7 @@ def _difference_sentence(selected: CandidateResult, untreated: CandidateResult) 
 
 
 def _label_difference_sentence(selected: CandidateResult, untreated: CandidateResult) -> str:
-    """Return the numbers of labels whose F1 is notably higher or lower than untreated."""
+    """Return a sentence with the numbers of labels whose F1 is higher or lower than untreated."""
     n_gain = int((selected.label_f1 > untreated.label_f1 + NOTABLE_DIFFERENCE).sum())
     n_lose = int((selected.label_f1 < untreated.label_f1 - NOTABLE_DIFFERENCE).sum())
     if n_gain:
@@ -395,7 +425,7 @@ def _label_difference_sentence(selected: CandidateResult, untreated: CandidateRe
 
 
 def _unhelpful_method_sentences(advice: Advice) -> Iterator[str]:
-    """Yield the sentences below "What does not"."""
+    """Yield the sentences below "What does not": methods that harm or make no clear difference."""
     harmful = []
     no_different = []
     for result in _other_results(advice):
@@ -414,11 +444,11 @@ def _unhelpful_method_sentences(advice: Advice) -> Iterator[str]:
 
 
 def _certainty_sentences(advice: Advice) -> Iterator[str]:
-    """Yield the sentences below "How sure this is"."""
+    """Yield the sentences below "How sure this is": how results were measured, what is missing."""
     is_rare = advice.diagnosis.is_rare
     n_rows_with_rare = int((advice.data.Y[:, np.flatnonzero(is_rare)].sum(axis=1) > 0).sum())
     yield from _measurement_sentence(advice)
-    if 0 < n_rows_with_rare < FEW_ROWS and not advice.nothing_to_learn:
+    if 0 < n_rows_with_rare < MIN_ROWS_WITH_RARE_LABEL and not advice.nothing_to_learn:
         rows = pluralize(n_rows_with_rare, "row")
         yield f"The numbers for rare labels are based on only {rows} with such a label."
     yield from _higher_score_sentence(advice)
@@ -433,7 +463,7 @@ def _certainty_sentences(advice: Advice) -> Iterator[str]:
 
 
 def _higher_score_sentence(advice: Advice) -> Iterator[str]:
-    """Yield which methods scored higher than the recommended one, but not clearly."""
+    """Yield a sentence about methods with a higher macro F1 than the recommended one."""
     if advice.nothing_to_learn:
         return
     selected_f1 = advice.expected["macro_f1"].value
@@ -450,7 +480,7 @@ def _higher_score_sentence(advice: Advice) -> Iterator[str]:
 
 
 def _measurement_sentence(advice: Advice) -> Iterator[str]:
-    """Yield how the numbers were measured, if there are any."""
+    """Yield a sentence about how the metrics were estimated, unless all labels are constant."""
     n_rows = len(advice.data)
     if not advice.diagnosis.has_both_classes(n_rows).any():
         return
@@ -486,7 +516,7 @@ def _other_results(advice: Advice) -> list[CandidateResult]:
 
 
 def _defined_estimates(result: CandidateResult) -> dict[str, MetricEstimate]:
-    """Return the estimates of the metrics that have a value."""
+    """Return the estimates of a candidate by metric, without those that are NaN."""
     return {
         metric: result.expected[metric]
         for metric in METRICS
@@ -495,17 +525,17 @@ def _defined_estimates(result: CandidateResult) -> dict[str, MetricEstimate]:
 
 
 def _gain_text(result: CandidateResult) -> str:
-    """Return a method with its gain, such as "rare (+0.050)"."""
+    """Return the name of a method with its gain, such as "rare (+0.050)"."""
     return f"{result.candidate.name} ({result.gain.value:+.3f})"
 
 
 def _interval_text(estimate: MetricEstimate) -> str:
-    """Return an estimate with its interval, such as "0.600 (0.550 to 0.650)"."""
+    """Return an estimate with its interval, cut to 0 to 1: "0.600 (0.550 to 0.650)"."""
     return f"{estimate.value:.3f} ({max(estimate.low, 0):.3f} to {min(estimate.high, 1):.3f})"
 
 
 def _change_text(gain: MetricEstimate) -> str:
-    """Return a gain with its interval, and whether it may be chance."""
+    """Return a gain with its interval as text, and a remark if the interval includes 0."""
     if math.isnan(gain.value):
         return "an unknown amount"
     text = f"{gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
@@ -515,7 +545,10 @@ def _change_text(gain: MetricEstimate) -> str:
 
 
 def _join(texts: Sequence[str], *, last: str = ", ") -> str:
-    """Return texts separated by commas, with ``last`` before the last one; of many, the first."""
+    """Return texts separated by commas, with the separator ``last`` before the last one.
+
+    Of more than `N_NAMED` texts, return the first ones and the number of the others.
+    """
     if len(texts) > N_NAMED:
         return f"{', '.join(texts[:N_NAMED])} and {len(texts) - N_NAMED:,} more"
     if len(texts) < 2:
@@ -524,13 +557,13 @@ def _join(texts: Sequence[str], *, last: str = ", ") -> str:
 
 
 def _labels_to_dicts(advice: Advice) -> list[dict[str, Any]]:
-    """Return the measures and scores of every label as values for JSON."""
+    """Return a dict for each label, with its measures and its F1, as values for JSON."""
     diagnosis = advice.diagnosis
     names = advice.data.labels
     label_f1 = advice[advice.selected].label_f1
     untreated = _untreated_result(advice)
     is_learnable = ~advice.not_learnable_yet & (diagnosis.counts > 0)
-    rows = []
+    label_dicts = []
     for label, name in enumerate(names):
         partner_name = None
         partner_share = None
@@ -538,7 +571,7 @@ def _labels_to_dicts(advice: Advice) -> list[dict[str, Any]]:
         if top_cooccurrence is not None:
             partner, partner_share = top_cooccurrence
             partner_name = names[partner]
-        rows.append(
+        label_dicts.append(
             {
                 "name": name,
                 "rows": int(diagnosis.counts[label]),
@@ -552,11 +585,14 @@ def _labels_to_dicts(advice: Advice) -> list[dict[str, Any]]:
                 "learnable": bool(is_learnable[label]),
             }
         )
-    return rows
+    return label_dicts
 
 
 def _result_to_dict(result: CandidateResult, selected: str) -> dict[str, Any]:
-    """Return a candidate and its estimates as values for JSON."""
+    """Return a candidate and its estimates as values for JSON.
+
+    ``selected`` is the name of the recommended candidate.
+    """
     candidate = result.candidate
     expected = {metric: result.expected[metric]._asdict() for metric in METRICS}
     return {

@@ -1,5 +1,10 @@
 """The candidate methods, and their out-of-sample predictions within a time budget.
 
+A *candidate* is a method that `advise` can recommend: a classifier, with resamplers before it or
+without. Predictions and scores are *out of sample* if those of a row come from a model that was
+fitted without this row: by cross-validation (out-of-fold), or by leave-one-out for rankers that
+provide such scores. ``scores`` have shape (n_samples, n_labels).
+
 This is no `scumble.evaluate.compare`: a candidate needs out-of-sample predictions of all rows, from
 which metrics are estimated with bootstrap samples, and some get them from one fit without folds. A
 time budget decides between folds whether a candidate is continued. Folds are run by the same
@@ -31,17 +36,17 @@ from scumble.resample import make_chain
 
 #: Number of folds for methods without leave-one-out scores.
 N_FOLDS = 5
-#: Number of parts of the rows: thresholds are evaluated on one and chosen on the others.
+#: Number of folds for thresholds: they are chosen on all folds but one and applied to that one.
 N_THRESHOLD_FOLDS = 4
-#: The time of a candidate is estimated by fitting it on one in so many rows ...
+#: The time of a candidate is estimated by fitting it on one in this many rows ...
 TIMING_DIVISOR = 8
-#: ... or on this number of rows, if it is larger.
+#: ... or on this number of rows, if it is larger: fits on fewer rows mostly measure overhead.
 MIN_TIMING_ROWS = 150
-#: The time of a fit is assumed to grow with this power of the number of rows.
+#: The time of a fit is assumed to grow with this power of the number of rows, as for trees.
 TIME_EXPONENT = 1.0
-#: The same for rankers with out-of-sample scores, which use neighbours and kernels.
+#: The same for rankers with out-of-sample scores, whose neighbours and kernels take more time.
 TIME_EXPONENT_OF_RANKERS = 1.4
-#: Times below this share of the budget are not worth an estimate.
+#: Durations below this share of the time budget are not worth an estimate.
 NEGLIGIBLE_TIME_SHARE = 0.02
 
 
@@ -91,12 +96,13 @@ class Candidate:
     def has_out_of_sample_scores(self, data: MultilabelDataset) -> bool:
         """Return whether a single fit provides out-of-sample scores of the training rows.
 
-        It does not if the data contains texts: the words of the left-out rows would be known.
+        It does so for rare-label classifiers, unless the data contains texts: the vocabulary is
+        taken from all rows, also from those left out.
         """
         return isinstance(self.classifier_factory(), RareLabelClassifier) and not data.text_features
 
     def fit(self, data: MultilabelDataset, *, random_state: int, n_jobs: int | None = None) -> Any:
-        """Return the classifier, fitted on all rows after resampling."""
+        """Return the classifier, fitted on all rows of ``data`` after resampling."""
         return fit_dataset(
             self.make_classifier(n_jobs),
             data,
@@ -105,14 +111,17 @@ class Candidate:
         )
 
     def make_classifier(self, n_jobs: int | None) -> Any:
-        """Return the classifier, not fitted, with ``n_jobs`` if it has this parameter."""
+        """Return the unfitted classifier; ``n_jobs`` is set if it is one of its parameters."""
         classifier = self.classifier_factory()
         if "n_jobs" in classifier.get_params(deep=False):
             classifier.set_params(n_jobs=n_jobs)
         return classifier
 
     def make_resamplers(self, random_state: int) -> list[Any]:
-        """Return the resamplers, with their seeds; an empty list if there are none."""
+        """Return the unfitted resamplers with their seeds, in the order in which they are applied.
+
+        The list is empty if the candidate does not resample.
+        """
         if not self.resampler:
             return []
         return [set_random_states(step, random_state) for step in make_chain(self.resampler)]
@@ -123,8 +132,8 @@ class CandidatePredictions(TableReprMixin):
     """Out-of-sample predictions of a candidate for every row."""
 
     candidate: Candidate
-    predictions: sparse.csr_array
-    scores: Array | None
+    predictions: sparse.csr_array  # predicted label matrix
+    scores: Array | None  # None if the classifier has no scores
     seconds: float  # duration of fitting and predicting
 
 
@@ -150,12 +159,12 @@ def _make_thresholded_trees() -> Any:
 
 
 def _make_best_rare_label_classifier() -> Any:
-    """Return the blend of several rankers with a decision threshold per label."""
+    """Return the rare-label classifier that blends rankers, with a decision threshold per label."""
     return RareLabelClassifier("best")
 
 
 def _trees_after_resampling(resampler: str) -> Candidate:
-    """Return the candidate that resamples the training rows of binary relevance."""
+    """Return the candidate that fits trees per label after applying the resampler of this name."""
     return Candidate(
         name=f"br after {resampler}",
         description=f"a tree per label, fitted after resampling by {resampler.upper()}",
@@ -228,9 +237,10 @@ CANDIDATES = (
 
 
 class OutOfTimeError(Exception):
-    """A candidate would exceed the time budget."""
+    """Raised if work would exceed the time budget; ``seconds`` is its estimated duration."""
 
     def __init__(self, seconds: float) -> None:
+        """Make the message: the duration, or that the time is up if it is below a second."""
         if seconds >= 1:
             super().__init__(f"it would take about {seconds:,.0f} s")
         else:
@@ -241,22 +251,24 @@ class TimeBudget:
     """A time limit in seconds from its creation on; None means no limit."""
 
     def __init__(self, seconds: float | None = None) -> None:
+        """Start the clock."""
         self.seconds = seconds
         self._start = time.perf_counter()
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the creation."""
+        """Seconds since the creation of the budget."""
         return time.perf_counter() - self._start
 
     def is_negligible(self, seconds: float) -> bool:
-        """Return whether a duration is a negligible share of the budget."""
+        """Return whether a duration is a negligible share of the budget; True without a limit."""
         return self.seconds is None or seconds < NEGLIGIBLE_TIME_SHARE * self.seconds
 
     def check(self, seconds: float, *, total: float | None = None) -> None:
-        """Raise OutOfTimeError if work of so many more seconds would exceed the budget.
+        """Raise OutOfTimeError if work of this many more seconds would exceed the budget.
 
-        The error reports ``total``, the time of the whole work, by default ``seconds``.
+        The error reports ``total``, the duration of the work including what is done already; by
+        default ``seconds``.
         """
         if self.seconds is not None and self.elapsed + seconds > self.seconds:
             raise OutOfTimeError(seconds if total is None else total)
@@ -264,18 +276,25 @@ class TimeBudget:
 
 @dataclass
 class CandidateRunner:
-    """Computes the out-of-sample predictions of the candidates on a data set."""
+    """Computes the out-of-sample predictions of the candidates on a data set.
+
+    The results of `run_all` are in ``candidate_predictions``, ``left_out`` and ``interrupted``.
+    """
 
     data: MultilabelDataset
     random_state: int
     n_jobs: int | None = None
     budget: TimeBudget = field(default_factory=TimeBudget)
-    candidate_predictions: dict[str, CandidatePredictions] = field(default_factory=dict)
+    candidate_predictions: dict[str, CandidatePredictions] = field(default_factory=dict)  # by name
     left_out: list[tuple[str, str]] = field(default_factory=list)  # names and reasons
-    interrupted: bool = False
+    interrupted: bool = False  # by Ctrl-C, before all candidates were evaluated
 
     def run_all(self) -> None:
-        """Run one candidate after another until the budget is used up, or until Ctrl-C."""
+        """Run one candidate after another and store their predictions.
+
+        Candidates for which there is no time are left out. Ctrl-C ends the evaluation; before the
+        first candidate is done, the KeyboardInterrupt is raised.
+        """
         total = sum(candidate.percent_of_time for candidate in CANDIDATES)
         try:
             with progress_bar(f"Evaluating {len(CANDIDATES)} methods", total) as advance:
@@ -288,7 +307,10 @@ class CandidateRunner:
             self.interrupted = True
 
     def _run_within_budget(self, candidate: Candidate) -> None:
-        """Run a candidate, or leave it out with the reason if it fails or takes too long."""
+        """Run a candidate and store its predictions, unless it fails or would take too long.
+
+        A candidate that fails or would take too long is added to ``left_out`` with the reason.
+        """
         try:
             self.budget.check(self._typical_seconds(candidate) / 2)
             self.budget.check(self._estimate_seconds(candidate))
@@ -302,14 +324,17 @@ class CandidateRunner:
             self.candidate_predictions[candidate.name] = result
 
     def _typical_seconds(self, candidate: Candidate) -> float:
-        """Return the time of a candidate on most data sets, relative to the first one here."""
+        """Return the seconds that a candidate usually takes, from the time of the first one here.
+
+        Return 0 if no candidate has been run yet.
+        """
         if not self.candidate_predictions:
             return 0.0
         first = next(iter(self.candidate_predictions.values()))
         return first.seconds * candidate.percent_of_time / first.candidate.percent_of_time
 
     def _estimate_seconds(self, candidate: Candidate) -> float:
-        """Return the time of a candidate, estimated by fitting it on some of the rows.
+        """Return the seconds that a candidate would take, estimated by fitting it on some rows.
 
         Return 0 if an estimate is impossible or not worth its time.
         """
@@ -323,10 +348,10 @@ class CandidateRunner:
         if self.budget.is_negligible(seconds_so_far):
             return 0.0
         rng = np.random.default_rng([self.random_state, 4])
-        part = self.data[np.sort(rng.permutation(n_all)[:n_rows])]
+        sample = self.data[np.sort(rng.permutation(n_all)[:n_rows])]
         start = self.budget.elapsed
         try:
-            candidate.fit(part, random_state=self.random_state, n_jobs=self.n_jobs)
+            candidate.fit(sample, random_state=self.random_state, n_jobs=self.n_jobs)
         except (ScumbleError, ValueError):
             return 0.0
         if candidate.has_out_of_sample_scores(self.data):
@@ -338,7 +363,10 @@ class CandidateRunner:
         return float(n_fits * (n_all / n_rows) ** exponent * (self.budget.elapsed - start))
 
     def run(self, candidate: Candidate) -> CandidatePredictions | None:
-        """Return the out-of-sample predictions of a candidate; None if it has no scores."""
+        """Return the out-of-sample predictions of a candidate.
+
+        Return None if it applies thresholds to the scores of a candidate that was left out.
+        """
         start = time.perf_counter()
         predictions, scores = self._predictions_or_scores(candidate)
         if predictions is None:
@@ -355,16 +383,25 @@ class CandidateRunner:
     def _predictions_or_scores(
         self, candidate: Candidate
     ) -> tuple[sparse.csr_array | None, Array | None]:
-        """Return predictions and scores; without predictions, the scores are to be thresholded."""
+        """Return out-of-sample predictions and scores of a candidate, either of which may be None.
+
+        If the predictions are None, they are made by applying thresholds to the scores; if the
+        scores are None as well, they are those of a candidate that was left out.
+        """
         if candidate.scores_from is not None:
             source = self.candidate_predictions.get(candidate.scores_from)
-            return None, None if source is None else source.scores
+            if source is None:
+                return None, None
+            return None, source.scores
         if candidate.has_out_of_sample_scores(self.data):
             return None, self._out_of_sample_scores(candidate)
         return self._cross_validate(candidate)
 
     def _out_of_sample_scores(self, candidate: Candidate) -> Array:
-        """Return leave-one-out or out-of-bag scores of the candidate's ranker."""
+        """Return the scores of the candidate's ranker for rows that were left out.
+
+        They are leave-one-out or out-of-bag scores, which a single fit provides.
+        """
         ranker = candidate.classifier_factory()._inner_estimator().set_params(n_jobs=self.n_jobs)
         if self.data.categorical_features:
             set_categorical_features(ranker, self.data.categorical_features)
@@ -373,7 +410,11 @@ class CandidateRunner:
         return np.asarray(ranker.fit_out_of_sample(X, self.data.Y))
 
     def _cross_validate(self, candidate: Candidate) -> tuple[sparse.csr_array, Array | None]:
-        """Return out-of-fold predictions and scores."""
+        """Return out-of-fold predictions and scores of a candidate.
+
+        The scores are None if the classifier has none. Raises OutOfTimeError after a fold if the
+        remaining folds would exceed the budget.
+        """
         data = self.data
         seed = self.random_state
         # The first candidate has no time limit, so that there is a result.
@@ -403,7 +444,7 @@ class CandidateRunner:
             seconds_per_fold = (budget.elapsed - start) / (fold + 1)
             n_remaining = N_FOLDS - fold - 1
             budget.check(seconds_per_fold * n_remaining, total=seconds_per_fold * N_FOLDS)
-        # Results are ordered by fold: position of every row among them.
+        # Results are ordered by fold; this is the position of every row in that order.
         positions = np.argsort(np.argsort(fold_of_row, kind="stable"))
         stacked = sparse.vstack([result.predictions for result in results], format="csr")
         predictions = sparse.csr_array(stacked[positions])
@@ -416,12 +457,15 @@ class CandidateRunner:
 def _predict_cross_fitted(
     scores: Array, Y: sparse.csr_array, random_state: int
 ) -> sparse.csr_array:
-    """Return predictions of each part of the rows, by thresholds chosen on the other parts."""
-    part_of_row = assign_folds(Y, N_THRESHOLD_FOLDS, np.random.default_rng([random_state, 2]))
+    """Return the predictions for each fold of the rows, by thresholds chosen on the other folds.
+
+    ``scores`` and ``Y`` are the scores and labels of all rows.
+    """
+    fold_of_row = assign_folds(Y, N_THRESHOLD_FOLDS, np.random.default_rng([random_state, 2]))
     predictions = np.zeros(scores.shape, bool)
-    for part in range(N_THRESHOLD_FOLDS):
-        in_part = part_of_row == part
-        if in_part.any() and not in_part.all():
-            thresholds = label_thresholds(scores[~in_part], Y[np.flatnonzero(~in_part)])
-            predictions[in_part] = scores[in_part] >= thresholds
+    for fold in range(N_THRESHOLD_FOLDS):
+        is_test = fold_of_row == fold
+        if is_test.any() and not is_test.all():
+            thresholds = label_thresholds(scores[~is_test], Y[np.flatnonzero(~is_test)])
+            predictions[is_test] = scores[is_test] >= thresholds
     return sparse.csr_array(predictions)

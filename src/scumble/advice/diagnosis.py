@@ -1,7 +1,7 @@
 """Diagnosis of a data set: problems for learning that show before any model is fitted."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -21,8 +21,25 @@ MIN_DUPLICATE_ROWS = 5
 MIN_LEAK_CORRELATION = 0.97
 #: With fewer rows of a label, or fewer rows without it, such a correlation may be chance.
 MIN_LEAK_ROWS = 10
-#: Maximum number of cells, columns times labels or rows, that are computed at a time.
-_CELLS_AT_ONCE = 2**23
+#: Maximum number of array elements (columns times labels or rows) that are computed at a time:
+#: 64 MB of floats.
+_MAX_ELEMENTS = 2**23
+
+
+class NearDuplicate(NamedTuple):
+    """Two labels that are nearly the same."""
+
+    label: int
+    other_label: int
+    share: float  # rows with both labels, as a share of the rows with either of them
+
+
+class LabelLeak(NamedTuple):
+    """A column of X that leaks a label: they are almost perfectly correlated."""
+
+    column: int
+    label: int
+    correlation: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,12 +55,13 @@ class Diagnosis(TableReprMixin):
     top_cooccurrence : tuple of (int, float) or None, one per label
         The label that co-occurs with it most often, and the share of its rows that have both. None
         if it has no co-occurring label.
-    near_duplicates : tuple of (int, int, float)
-        Pairs of labels that are nearly the same, with the share of rows that have both.
+    near_duplicates : tuple of NearDuplicate
+        Pairs of labels that are nearly the same: ``label``, ``other_label``, and the ``share`` of
+        the rows with either label that have both.
     identifiers : tuple of int
-        Identifier columns.
-    leaks : tuple of (int, int, float)
-        Columns that leak a label, with the label and their correlation.
+        Indices of the identifier columns.
+    leaks : tuple of LabelLeak
+        Columns that leak a label: ``column``, ``label``, and their ``correlation``.
 
     Examples
     --------
@@ -61,14 +79,17 @@ class Diagnosis(TableReprMixin):
     scumble: Array
     is_rare: Array
     top_cooccurrence: tuple[tuple[int, float] | None, ...]
-    near_duplicates: tuple[tuple[int, int, float], ...]
+    near_duplicates: tuple[NearDuplicate, ...]
     identifiers: tuple[int, ...]
-    leaks: tuple[tuple[int, int, float], ...]
+    leaks: tuple[LabelLeak, ...]
 
     def has_both_classes(self, n_rows: int) -> Array:
-        """Return a mask of the labels that some of ``n_rows`` rows have and others do not."""
-        is_mixed: Array = (self.counts > 0) & (self.counts < n_rows)
-        return is_mixed
+        """Return a mask of the labels that some rows have and others do not.
+
+        ``n_rows`` is the number of rows of the data.
+        """
+        has_both: Array = (self.counts > 0) & (self.counts < n_rows)
+        return has_both
 
 
 def diagnose(data: MultilabelDataset) -> Diagnosis:
@@ -96,7 +117,7 @@ def diagnose(data: MultilabelDataset) -> Diagnosis:
     >>> data = MultilabelDataset(np.c_[np.arange(40), Y[:, 0], np.arange(40) % 7], Y)
     >>> diagnosis = diagnose(data)
     >>> diagnosis.identifiers, diagnosis.leaks
-    ((0,), ((1, 0, 1.0),))
+    ((0,), (LabelLeak(column=1, label=0, correlation=1.0),))
     """
     labels = characterize(data.Y).labels
     pair_counts = cooccurrence(data.Y)
@@ -116,7 +137,11 @@ def diagnose(data: MultilabelDataset) -> Diagnosis:
 def _top_cooccurrence(
     pair_counts: sparse.csr_array, counts: Array
 ) -> tuple[tuple[int, float] | None, ...]:
-    """Return the most frequent co-occurring label of each label, and its share of the rows."""
+    """Return for each label the label that co-occurs with it most often, and its share.
+
+    The share is that of the rows of the label which have both; None for a label that co-occurs with
+    no other one. ``pair_counts`` is the co-occurrence matrix, with ``counts`` on the diagonal.
+    """
     if not len(counts):
         return ()
     other_counts = pair_counts.copy()
@@ -132,20 +157,23 @@ def _top_cooccurrence(
     return tuple(pairs)
 
 
-def _near_duplicates(
-    pair_counts: sparse.csr_array, counts: Array
-) -> tuple[tuple[int, int, float], ...]:
-    """Return pairs of labels that are nearly the same, by decreasing share of common rows."""
+def _near_duplicates(pair_counts: sparse.csr_array, counts: Array) -> tuple[NearDuplicate, ...]:
+    """Return pairs of labels that are nearly the same, by decreasing share of common rows.
+
+    ``pair_counts`` is the co-occurrence matrix, ``counts`` are the numbers of rows of the labels.
+    """
     pairs = sparse.triu(pair_counts, 1).tocoo()
     shares = pairs.data / (counts[pairs.row] + counts[pairs.col] - pairs.data)
     is_duplicate = (shares >= MIN_DUPLICATE_SHARE) & (pairs.data >= MIN_DUPLICATE_ROWS)
     indices = np.flatnonzero(is_duplicate)
     order = indices[np.lexsort((pairs.col[indices], pairs.row[indices], -shares[indices]))]
-    return tuple((int(pairs.row[i]), int(pairs.col[i]), float(shares[i])) for i in order)
+    return tuple(
+        NearDuplicate(int(pairs.row[i]), int(pairs.col[i]), float(shares[i])) for i in order
+    )
 
 
 def _identifier_columns(data: MultilabelDataset) -> tuple[int, ...]:
-    """Return identifier columns, by the rule that readers of plain tables follow."""
+    """Return the indices of identifier columns, by the rule that readers of plain tables follow."""
     X = data.X
     candidates = np.arange(data.n_features)
     if sparse.issparse(X):
@@ -160,8 +188,11 @@ def _identifier_columns(data: MultilabelDataset) -> tuple[int, ...]:
     return tuple(identifiers)
 
 
-def _leaking_columns(data: MultilabelDataset, counts: Array) -> tuple[tuple[int, int, float], ...]:
-    """Return columns with almost perfect correlation to a label, by label and strength."""
+def _leaking_columns(data: MultilabelDataset, counts: Array) -> tuple[LabelLeak, ...]:
+    """Return columns with almost perfect correlation to a label, by label and strength.
+
+    ``counts`` are the numbers of rows of the labels.
+    """
     has_enough_rows = (counts >= MIN_LEAK_ROWS) & (counts <= len(data) - MIN_LEAK_ROWS)
     labels = np.flatnonzero(has_enough_rows)
     # A correlation is meaningful for numbers and for two categories, not for more or for texts.
@@ -178,24 +209,28 @@ def _leaking_columns(data: MultilabelDataset, counts: Array) -> tuple[tuple[int,
     if not len(labels) or not len(columns):
         return ()
     Y = sparse.csc_array(data.Y, dtype=np.float64)[:, labels]
-    rates = counts[labels] / len(data)
-    cells_per_column = len(labels) if data.is_sparse else max(len(labels), len(data))
+    frequencies = counts[labels] / len(data)
+    elements_per_column = len(labels) if data.is_sparse else max(len(labels), len(data))
     leaks = []
-    for part in row_slices(len(columns), cells_per_column, _CELLS_AT_ONCE):
+    for part in row_slices(len(columns), elements_per_column, _MAX_ELEMENTS):
         part_columns = columns[part]
-        correlations = _correlations(data.X[:, part_columns], Y, rates)
-        for row, position in np.argwhere(np.abs(correlations) >= MIN_LEAK_CORRELATION):
-            correlation = float(correlations[row, position])
-            leaks.append((int(part_columns[row]), int(labels[position]), correlation))
-    leaks.sort(key=lambda leak: (leak[1], -abs(leak[2]), leak[0]))
+        correlations = _correlations(data.X[:, part_columns], Y, frequencies)
+        for i, j in np.argwhere(np.abs(correlations) >= MIN_LEAK_CORRELATION):
+            leak = LabelLeak(
+                column=int(part_columns[i]),
+                label=int(labels[j]),
+                correlation=float(correlations[i, j]),
+            )
+            leaks.append(leak)
+    leaks.sort(key=lambda leak: (leak.label, -abs(leak.correlation), leak.column))
     return tuple(leaks)
 
 
-def _correlations(X: Any, Y: sparse.csc_array, rates: Array) -> Array:
+def _correlations(X: Any, Y: sparse.csc_array, frequencies: Array) -> Array:
     """Return the correlation of each column with each label, shape (n_columns, n_labels).
 
-    ``rates`` are the shares of rows with each label. A missing value counts as the mean of its
-    column; in a sparse matrix, as 0. The correlation with a constant column is 0.
+    ``frequencies`` are the shares of rows with each label. A missing value counts as the mean of
+    its column; in a sparse matrix, as 0. The correlation with a constant column is 0.
     """
     n_rows = X.shape[0]
     if sparse.issparse(X):
@@ -214,7 +249,7 @@ def _correlations(X: Any, Y: sparse.csc_array, rates: Array) -> Array:
         mean_squares = (X**2).mean(axis=0)
         mean_products = np.asarray((Y.T @ X).T) / n_rows
     standard_deviations = np.sqrt(np.maximum(mean_squares - means**2, 0))
-    scale = np.outer(standard_deviations, np.sqrt(rates * (1 - rates)))
-    covariances = mean_products - np.outer(means, rates)
+    scale = np.outer(standard_deviations, np.sqrt(frequencies * (1 - frequencies)))
+    covariances = mean_products - np.outer(means, frequencies)
     # Scales below 1e-12 are rounding errors of constant columns.
     return np.divide(covariances, scale, out=np.zeros_like(mean_products), where=scale > 1e-12)

@@ -1,4 +1,9 @@
-"""Estimates of the performance of a method on new rows, with intervals."""
+"""Estimates of the performance of a method on new rows, with intervals.
+
+A metric is computed on many random subsamples of the rows, each a quarter of them; the mean is the
+estimate, and quantiles give the interval. *Learnable* labels are those that some method ranks
+better than chance.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +30,11 @@ N_SUBSAMPLES = 200
 #: experiments/advice.py contained the actual value. Leaving out any one data set, the others
 #: require 1.35 to 1.48.
 INTERVAL_FACTOR = 1.5
+#: Share of cases in which the actual value should lie in the interval.
 CONFIDENCE = 0.9
-#: Maximum number of cells, subsamples times rows or labels, that are computed at a time.
-_CELLS_AT_ONCE = 2**24
+#: Maximum number of array elements (subsamples times rows or labels) that are computed at a time:
+#: 128 MB of floats.
+_MAX_ELEMENTS = 2**24
 
 
 class MetricEstimate(NamedTuple):
@@ -38,8 +45,11 @@ class MetricEstimate(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, values: Array) -> MetricEstimate:
-        """Return the estimate from the values of one metric on all subsamples."""
+    def from_values(cls, values: Array) -> MetricEstimate:
+        """Return the estimate from the values of one metric on all subsamples.
+
+        NaN values are left out; if all are NaN, so are the estimate and its interval.
+        """
         defined = values[~np.isnan(values)]
         if not len(defined):
             return cls(np.nan, np.nan, np.nan)
@@ -62,25 +72,28 @@ class MetricEstimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowSubsamples:
-    """Random subsamples of the rows, the same ones for all methods."""
+    """Random subsamples of the rows of a data set, the same ones for all methods."""
 
-    y_true: sparse.csr_array
-    is_rare: Array  # labels that count for minority_f1
+    y_true: sparse.csr_array  # label matrix of all rows
+    is_rare: Array  # mask of the labels that count for minority_f1
     random_state: int
 
-    def values(self, y_pred: sparse.csr_array) -> Array:
-        """Return all metrics on every subsample, shape (n_subsamples, n_metrics)."""
+    def metrics(self, y_pred: sparse.csr_array) -> Array:
+        """Return the values of `METRICS` on every subsample, shape (n_subsamples, n_metrics).
+
+        ``y_pred`` are the predicted labels of all rows.
+        """
         y_true = sparse.csr_array(self.y_true, dtype=np.float64)
         y_pred = sparse.csr_array(y_pred, dtype=np.float64)
-        hits = y_true.multiply(y_pred).tocsr()
+        true_positives = y_true.multiply(y_pred).tocsr()
         # A label counts on a subsample if it occurs there, and at least twice among all rows.
-        learnable = np.asarray(y_true.sum(axis=0)).ravel() >= 2
+        is_repeated = np.asarray(y_true.sum(axis=0)).ravel() >= 2
         values = [
             _f1_by_subsample(
-                hits=indicators @ hits,
-                predicted=indicators @ y_pred,
-                true=indicators @ y_true,
-                learnable=learnable,
+                n_true_positives=indicators @ true_positives,
+                n_predicted=indicators @ y_pred,
+                n_true=indicators @ y_true,
+                is_counted=is_repeated,
                 is_rare=self.is_rare,
             )
             for indicators in self._row_indicators()
@@ -88,30 +101,46 @@ class RowSubsamples:
         return np.concatenate(values)
 
     def _row_indicators(self) -> Iterator[Array]:
-        """Yield matrices with a row per subsample, which is 1 at the rows of the subsample."""
+        """Yield matrices of shape (n_subsamples of this part, n_rows).
+
+        An element is 1 if the subsample has the row, and 0 otherwise.
+        """
         n_rows = self.y_true.shape[0]
         size = max(1, n_rows // SUBSAMPLE_DIVISOR)
         rng = np.random.default_rng([self.random_state, 3])
-        for part in row_slices(N_SUBSAMPLES, max(self.y_true.shape), _CELLS_AT_ONCE):
+        for part in row_slices(N_SUBSAMPLES, max(self.y_true.shape), _MAX_ELEMENTS):
             indicators = np.zeros((part.stop - part.start, n_rows))
-            for row in indicators:
-                row[rng.permutation(n_rows)[:size]] = 1
+            for subsample in indicators:
+                subsample[rng.permutation(n_rows)[:size]] = 1
             yield indicators
 
 
 def _f1_by_subsample(
-    hits: Array, predicted: Array, true: Array, learnable: Array, is_rare: Array
+    n_true_positives: Array, n_predicted: Array, n_true: Array, is_counted: Array, is_rare: Array
 ) -> Array:
-    """Return macro, minority and micro F1 from counts of shape (n_subsamples, n_labels)."""
-    total = predicted + true
-    f1 = np.divide(2 * hits, total, out=np.zeros_like(hits), where=total > 0)
-    counted = (true > 0) & learnable
-    counted_rare = counted & is_rare
-    with np.errstate(invalid="ignore"):  # NaN if a subsample has none of the labels
-        macro = (f1 * counted).sum(axis=1) / counted.sum(axis=1)
-        minority = (f1 * counted_rare).sum(axis=1) / counted_rare.sum(axis=1)
-    sums = total.sum(axis=1)
-    micro = np.divide(2 * hits.sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
+    """Return macro, minority and micro F1 of every subsample, shape (n_subsamples, 3).
+
+    The counts of true positives, predicted and true rows have shape (n_subsamples, n_labels). The
+    masks of labels say which count for macro F1, and which are rare. Macro and minority F1 are the
+    means over those labels that occur on the subsample, NaN if none occurs. Micro F1 is that of all
+    labels together, 0 if no label occurs or is predicted.
+    """
+    denominator = n_predicted + n_true
+    f1 = np.divide(
+        2 * n_true_positives,
+        denominator,
+        out=np.zeros_like(n_true_positives),
+        where=denominator > 0,
+    )
+    in_macro = (n_true > 0) & is_counted
+    in_minority = in_macro & is_rare
+    with np.errstate(invalid="ignore"):  # 0 / 0 if a subsample has none of the labels
+        macro = (f1 * in_macro).sum(axis=1) / in_macro.sum(axis=1)
+        minority = (f1 * in_minority).sum(axis=1) / in_minority.sum(axis=1)
+    total = denominator.sum(axis=1)
+    micro = np.divide(
+        2 * n_true_positives.sum(axis=1), total, out=np.zeros(len(total)), where=total > 0
+    )
     return np.column_stack([macro, minority, micro])
 
 
@@ -122,13 +151,18 @@ def learnable_labels(
     max_false_discovery_rate: float = 0.05,
     max_overall_p_value: float = 2e-4,
 ) -> Array:
-    """Return which labels at least one method ranks better than chance, as a boolean mask."""
+    """Return which labels at least one method ranks better than chance, as a boolean mask.
+
+    ``scores_by_method`` holds the out-of-sample scores of each method, of shape (n_samples,
+    n_labels). Without any, all labels count as learnable. At most a share of
+    ``max_false_discovery_rate`` of the returned labels should be ranked no better than chance. If
+    the smallest p-value of all labels, corrected for their number, exceeds
+    ``max_overall_p_value``, no label is learnable.
+    """
     # For each label the smallest p-value of all methods counts, times the number of methods
     # (Bonferroni). The test is the one-sided rank sum test of positives among out-of-sample scores,
-    # corrected for many labels by Benjamini and Hochberg: on average at most
-    # `max_false_discovery_rate` of the labels called learnable are not. The evidence that any label
-    # is learnable must be stronger, because p-values of correlated labels are small together: the
-    # smallest corrected p-value must not exceed `max_overall_p_value`.
+    # corrected for many labels by Benjamini and Hochberg. The evidence that any label is learnable
+    # must be stronger, because p-values of correlated labels are small together.
     from scipy.stats import false_discovery_control
 
     if not len(scores_by_method):
@@ -141,7 +175,11 @@ def learnable_labels(
 
 
 def _p_values(scores: Array, Y: sparse.csr_array) -> Array:
-    """Return the p-value of a rank sum test per label: its rows have higher scores."""
+    """Return for each label the p-value of a one-sided rank sum test.
+
+    It is small if the rows with the label have higher scores than the others; 1 if all rows have
+    the label or none has.
+    """
     from scipy.special import ndtr
 
     from scumble.evaluate.metrics.counts import Rankings
@@ -159,14 +197,15 @@ def _p_values(scores: Array, Y: sparse.csr_array) -> Array:
 def rows_needed(counts: Array, f1: Array, *, min_f1: float = 0.2) -> int | None:
     """Return the number of rows from which on most labels of this data are learnt, or None.
 
-    It is the smallest number such that at least half of the labels with that many rows, but less
-    than twice as many, reach ``min_f1``, and that this holds for all larger numbers. It is None if
-    it holds for no number.
+    ``counts`` and ``f1`` are the number of rows and the F1 of each label. The result is the
+    smallest number such that at least half of the labels with that many rows, but less than twice
+    as many, reach ``min_f1``, and that this holds for all larger numbers. It is None if it holds
+    for no number.
     """
     # Powers of the square root of 2, up to about a million rows.
-    steps = np.unique(np.round(2 ** np.arange(0, 21, 0.5)).astype(np.int64))
+    candidates = np.unique(np.round(2 ** np.arange(0, 21, 0.5)).astype(np.int64))
     n_needed = None
-    for n_rows in steps[::-1]:
+    for n_rows in candidates[::-1]:
         has_similar_count = (counts >= n_rows) & (counts < 2 * n_rows)
         if not has_similar_count.any():
             continue

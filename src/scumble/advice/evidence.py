@@ -1,7 +1,9 @@
 """Results of the candidates on public data sets, and the sentences that reports derive from them.
 
 The figures are those of ``experiments/advice.py``: macro F1 of every candidate on test folds, as
-means over folds; undefined values count as 0.
+means over folds; undefined values count as 0. Data has *high concurrence* if its SCUMBLE is above
+`HIGH_CONCURRENCE`. Methods have the names of the candidates of `advise`, such as "br after
+remedial": trees per label (binary relevance), fitted after resampling.
 """
 
 import csv
@@ -19,13 +21,16 @@ INTERVAL_COVERAGE = 0.92
 #: Mean changes of macro F1 below this are reported as "hardly changed".
 SMALL_CHANGE = 0.005
 
+# Names of methods: trees per label without resampling, the rare-label classifier, and trees after
+# resampling.
 UNTREATED = "br"
 RARE_LABEL_METHOD = "rare"
 RESAMPLED_PREFIX = "br after "
 REMEDIAL_METHOD = RESAMPLED_PREFIX + "remedial"
 MLSMOTE_METHOD = RESAMPLED_PREFIX + "mlsmote"
 
-HOW_TO_MEASURE = (
+#: Last sentence of the recommendations.
+HOW_TO_MEASURE_SENTENCE = (
     "Your data may differ from these data sets. 'scumble advise FILE' evaluates all these methods "
     "on it and reports how certain the result is."
 )
@@ -37,15 +42,15 @@ REMEDIAL_HARM_REASON = (
 
 
 class DatasetEvidence(NamedTuple):
-    """The results on one data set."""
+    """The results on one public data set."""
 
-    scumble: float
-    macro_f1: dict[str, float]  # by method
+    scumble: float  # of the data set
+    macro_f1: dict[str, float]  # mean over test folds, by method
 
 
 @dataclass(frozen=True)
 class MethodEvidence:
-    """Differences in macro F1 between a method and untreated binary relevance."""
+    """Differences in macro F1 between a method and untreated trees, over several data sets."""
 
     n_datasets: int
     n_better: int  # data sets on which macro F1 was higher
@@ -55,7 +60,7 @@ class MethodEvidence:
 
 @cache
 def dataset_evidence() -> dict[str, DatasetEvidence]:
-    """Return the results on every data set, by its name."""
+    """Return the results on every public data set, by its name; they are read from a CSV file."""
     results: dict[str, DatasetEvidence] = {}
     text = (files(__package__) / "evidence.csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
@@ -67,7 +72,11 @@ def dataset_evidence() -> dict[str, DatasetEvidence]:
 
 
 def method_evidence(method: str, *, concurrent: bool | None = None) -> MethodEvidence:
-    """Return the differences of a method on all data sets, or by high or low concurrence."""
+    """Return the differences in macro F1 between a method and untreated trees.
+
+    They are those on all data sets, or with ``concurrent`` only on those with high (True) or low
+    (False) concurrence.
+    """
     changes = []
     for dataset in dataset_evidence().values():
         is_concurrent = dataset.scumble > HIGH_CONCURRENCE
@@ -83,7 +92,11 @@ def method_evidence(method: str, *, concurrent: bool | None = None) -> MethodEvi
 
 
 def best_resampler_in_evidence(scumble: float) -> tuple[str, str]:
-    """Return the best resampler for trees on data of similar concurrence, and the reason."""
+    """Return the name of the best resampler for trees on similar data, and a sentence with reasons.
+
+    Similar data are the public data sets whose concurrence is high or low as that of a data set
+    with this SCUMBLE.
+    """
     concurrent = scumble > HIGH_CONCURRENCE
     methods = set()
     for dataset in dataset_evidence().values():
@@ -106,16 +119,19 @@ def best_resampler_in_evidence(scumble: float) -> tuple[str, str]:
 
 
 def treatment_sentences(scumble: float) -> list[str]:
-    """Return recommendations for data of this concurrence, from results on other data."""
+    """Return the sentences that recommend methods for data with this SCUMBLE.
+
+    They are based on results on the public data sets.
+    """
     sentences = [_rare_label_classifier_sentence()]
     if scumble > 0:
         sentences.append(_remedial_sentence(scumble))
-    sentences.append(HOW_TO_MEASURE)
+    sentences.append(HOW_TO_MEASURE_SENTENCE)
     return sentences
 
 
 def _rare_label_classifier_sentence() -> str:
-    """Return the recommendation of a rare-label classifier, compared with resampling."""
+    """Return a sentence that recommends a rare-label classifier and compares it with MLSMOTE."""
     rare = method_evidence(RARE_LABEL_METHOD)
     mlsmote = method_evidence(MLSMOTE_METHOD)
     verb = "hardly changed" if abs(mlsmote.change) < SMALL_CHANGE else "changed"
@@ -128,7 +144,10 @@ def _rare_label_classifier_sentence() -> str:
 
 
 def _remedial_sentence(scumble: float) -> str:
-    """Return the effect of REMEDIAL on data of similar concurrence, and the paper's statement."""
+    """Return sentences about the effect of REMEDIAL on data with similar SCUMBLE.
+
+    They say what the paper recommends for such data, and what our experiments showed.
+    """
     concurrent = scumble > HIGH_CONCURRENCE
     evidence = method_evidence(REMEDIAL_METHOD, concurrent=concurrent)
     effect = (
@@ -149,7 +168,10 @@ def _remedial_sentence(scumble: float) -> str:
 
 
 def remedial_harm_sentence(change: float) -> str:
-    """Return how a measured harm of REMEDIAL compares with the paper and with other data."""
+    """Return sentences that compare a harm by REMEDIAL with the paper and with other data sets.
+
+    ``change`` is the (negative) change of macro F1 on the user's data.
+    """
     evidence = method_evidence(REMEDIAL_METHOD)
     return (
         "The paper recommends REMEDIAL if rare and frequent labels share instances. On this data "
@@ -159,11 +181,11 @@ def remedial_harm_sentence(change: float) -> str:
 
 
 def _concurrence_text(concurrent: bool) -> str:
-    """Return the range of SCUMBLE that is called high or low concurrence."""
+    """Return the range of SCUMBLE for high or low concurrence: "above 0.1" or "up to 0.1"."""
     preposition = "above" if concurrent else "up to"
     return f"{preposition} {HIGH_CONCURRENCE}"
 
 
 def _fraction_text(n: int, total: int) -> str:
-    """Return "3 of 18", or "all 18"."""
+    """Return a count of a total as text, such as "3 of 18" or "all 18"."""
     return f"all {total}" if n == total else f"{n} of {total}"

@@ -140,7 +140,11 @@ def fill_suggestions(
 
 
 def _shell_words(option: str) -> list[str]:
-    """Return an option of the reader as two words for the shell, in its short form if any."""
+    """Return an option of the reader, name=value, as two words for the shell.
+
+    The first word is the option with this name, such as ``--label-column``; ``--option`` if there
+    is none.
+    """
     name, _, value = option.partition("=")
     if name in TABLE_OPTIONS:
         return [f"--{name.replace('_', '-')}", value]

@@ -125,7 +125,7 @@ def show_table(table: Table) -> None:
 
     if table.title is not None:
         show([[terminal.Segment(table.title, "title")]])
-    show(terminal.table(table.head, table.rows, width=width()))
+    show(terminal.table_lines(table.head, table.rows, width=width()))
 
 
 def show_unless_quiet(lines: Iterable[Line]) -> None:
@@ -155,13 +155,13 @@ def show(lines: Iterable[Line]) -> None:
 @contextmanager
 def redirect_to_stderr(condition: bool = True) -> Iterator[None]:
     """Print to standard error inside the ``with`` block if the condition is true."""
-    before = _settings
+    previous_settings = _settings
     if condition:
-        configure(dataclasses.replace(before, results_to_stderr=True))
+        configure(dataclasses.replace(previous_settings, results_to_stderr=True))
     try:
         yield
     finally:
-        configure(before)
+        configure(previous_settings)
 
 
 def _output_stream() -> TextIO:

@@ -203,12 +203,12 @@ def plot(
     # Everything is checked before the data is read, which may take long.
     entry = None if kind == BEFORE_AFTER else find_plot(kind)
     options = {} if entry is None else _plot_options(entry, draw, top)
-    method = parse_single_name(resample, "--resample")
-    if method is None and entry is None:
-        method = "remedial"
+    resampler_name = parse_single_name(resample, "--resample")
+    if resampler_name is None and entry is None:
+        resampler_name = "remedial"
     apply_resampler = None
-    if method is not None and method.lower() != "none":
-        apply_resampler = _resampling_function(method, seed)
+    if resampler_name is not None and resampler_name.lower() != "none":
+        apply_resampler = _resampling_function(resampler_name, seed)
 
     before = read.load(data)
     after = before if apply_resampler is None else apply_resampler(before)
@@ -216,7 +216,7 @@ def plot(
         n_labels: dict[str, Any] = {} if top is None else {"n_labels": top or ALL}
         ax = plots.plot_before_after(before, after, dark=dark, **n_labels)
     elif apply_resampler is not None:
-        titles = ("before", f"after {method}")
+        titles = ("before", f"after {resampler_name}")
         ax, _ = plots.plot_pair(before, after, entry.name, titles=titles, dark=dark, **options)
     else:
         ax = entry.function(before, dark=dark, **options)
@@ -260,12 +260,15 @@ def _plot_options(entry: Plot, draw: str | None, top: int | None) -> dict[str, A
     return options
 
 
-def _resampling_function(method: str, seed: int | None) -> Callable[[Any], Any]:
-    """Return a function that applies the resamplers; their names are checked now."""
+def _resampling_function(names: str, seed: int | None) -> Callable[[Any], Any]:
+    """Return a function that applies the resamplers that ``names`` joins with "+".
+
+    Raise ParameterError at once if there is no such resampler.
+    """
     from scumble.learn import TextColumns
     from scumble.resample import make_chain, run_chain
 
-    chain = make_chain(method, random_state=seed)
+    chain = make_chain(names, random_state=seed)
 
     def apply_resampler(data: Any) -> Any:
         """Return the resampled data set; words of texts become features first."""

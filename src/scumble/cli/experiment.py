@@ -230,7 +230,7 @@ def status(store: StoreArgument, *, json: JsonOption = False) -> None:
         console.Table(
             head=("cells", "done", "failed", "open", "seconds", "CPU seconds"),
             rows=[
-                (f"{row['dataset']} / {row['classifier']}", *terminal.cells(row, specs))
+                (f"{row['dataset']} / {row['classifier']}", *terminal.format_cells(row, specs))
                 for row in cost_rows
             ],
             title=", ".join(f"{number} {state}" for state, number in counts.items()),
@@ -305,7 +305,7 @@ def compare_methods(
     if json:
         all_rows = []
         for rows in results:
-            all_rows += [asdict(row) for row in rows]
+            all_rows += [row.to_dict() for row in rows]
         console.print_json(to_json_value(all_rows))
         return
     tests = ("p", "Holm", "worse", "equal", "better")
@@ -318,8 +318,8 @@ def compare_methods(
 def _comparison_row(row: PairwiseComparison, against: str) -> list[str]:
     """Return the comparison of a method as texts; the baseline has dashes in place of tests."""
     tests = [
-        *_format_numbers(".1e", row.p_value, row.holm),
-        *_format_numbers(".2f", row.worse, row.equal, row.better),
+        *_format_numbers(".1e", row.p_value, row.adjusted_p_value),
+        *_format_numbers(".2f", row.p_worse, row.p_equal, row.p_better),
     ]
     if row.method == against:
         tests = ["-"] * len(tests)
@@ -553,14 +553,14 @@ class _RunMonitor(AbstractContextManager["_RunMonitor"]):
         from rich.live import Live
 
         self._live = Live(
-            get_renderable=self._table,
+            get_renderable=self._live_table,
             console=Console(stderr=True),
             refresh_per_second=2,
             transient=True,
         )
         self._live.start()
 
-    def _table(self) -> Any:
+    def _live_table(self) -> Any:
         """Return the table of the cells that are being computed."""
         from rich.table import Table
         from rich.text import Text

@@ -69,7 +69,8 @@ def find_file_parameters(command: Callable[..., Any]) -> dict[str, FileParameter
 def parameter_title(parameter: Parameter) -> str:
     """Return the name of a parameter in the help: ``OUT`` or ``--output``.
 
-    Options have the name of their parameter, except for two flags that no message mentions.
+    An option is called like its parameter, with hyphens. This is wrong for two flags, which no
+    message mentions.
     """
     for annotation in parameter.annotation.__metadata__:
         if isinstance(annotation, ArgumentInfo):
@@ -115,7 +116,10 @@ def check_overwrites(
 
 @contextmanager
 def prepare_pipes(files: list[FileArgument]) -> Iterator[bool]:
-    """Store standard input if a command reads it; yield whether it writes standard output."""
+    """Store standard input in a file if the command reads it; yield whether it writes to "-".
+
+    Raise ParameterError if the command reads standard input for several parameters.
+    """
     piped_roles = [
         file.file_role
         for file in files

@@ -24,7 +24,7 @@ MIN_TEXT_WIDTH = 20
 def list_entries(*, json: JsonOption = False) -> None:
     """List the data sets and where they are."""
     from scumble.data.public import repository
-    from scumble.report.terminal import cells
+    from scumble.report.terminal import format_cells
 
     measures = ("instances", "features", "labels", "mean_ir", "scumble")
     rows: list[dict[str, Any]] = [
@@ -40,7 +40,7 @@ def list_entries(*, json: JsonOption = False) -> None:
     specs = {"instances": ",d", "labels": ",d", "mean_ir": ",.1f", "scumble": ".3f"}
     table = console.Table(
         head=("name", "instances", "labels", "MeanIR", "SCUMBLE", "place"),
-        rows=[(row["name"], *cells(row, specs), row["place"]) for row in rows],
+        rows=[(row["name"], *format_cells(row, specs), row["place"]) for row in rows],
     )
     console.show_tables(rows, [table], as_json=json)
 

@@ -78,15 +78,22 @@ def translate_to_options(
     ----------
     message : str
         The message.
-    options : mapping
-        The options of the command by the names of their parameters.
+    options : mapping of str to str
+        The options of the command by the names of the command function's parameters, which differ
+        from those of the library: ``{"jobs": "--jobs", "k": "--k"}``; see `OPTION_OF_PARAMETER`.
+        Three of them have further effects: if there is ``to``, it replaces ``format`` in errors
+        about the format of an output; if there is ``param``, parameters without an option become
+        ``--param name``; if there is ``option``, parameters of readers without an option become
+        ``--option name=value``.
     unchanged : iterable of str
-        Texts of the user, such as paths, which the message repeats and which stay as they are.
+        Texts of the user, such as paths, which the message repeats. They are not translated, even
+        if they look like a parameter.
 
     Returns
     -------
     str
-        The message in terms of options.
+        The message with options in place of parameters. Parameters without an option, quoted texts
+        and ``unchanged`` texts stay as they are.
 
     Examples
     --------
@@ -144,7 +151,7 @@ def suggest_option(option: str, available: list[str]) -> list[str]:
 
 
 def _find_option(parameter: str, options: Mapping[str, str]) -> str | None:
-    """Return the option that sets a parameter of the library, or None."""
+    """Return the option that sets a parameter of the library; None if the command has none."""
     return options.get(parameter) or options.get(OPTION_OF_PARAMETER.get(parameter, ""))
 
 

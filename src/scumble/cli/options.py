@@ -19,7 +19,7 @@ from scumble._core.errors import ParameterError, ScumbleWarning
 from scumble.cli.console import progress
 from scumble.cli.files import FileRole, may_be_public_dataset
 from scumble.cli.parse import (
-    combine_method_parameters,
+    combine_classifier_parameters,
     parse_labels,
     parse_reader_parameters,
     parse_single_name,
@@ -40,7 +40,7 @@ def _check_jobs(jobs: int | None) -> int | None:
 
 #: How help texts describe the value of an option for one resampler or a chain of several.
 RESAMPLER_SYNTAX = (
-    "none, or several methods with '+' between, parameters in brackets: "
+    "none, or one or more resamplers with '+' between, parameters in brackets: "
     "remedial+mlsmote(n_neighbors=3)."
 )
 
@@ -208,12 +208,13 @@ class ReadOptions:
         list[str] | None,
         typer.Option(
             "--keep",
-            help="Table: columns to keep although they seem to identify rows; repeatable.",
+            help="Table: columns to read as they are, although they seem to identify rows or to "
+            "hold dates or texts; repeatable.",
         ),
     ] = None
 
     def all_options(self) -> list[str]:
-        """Return all options of the reader, as name=value."""
+        """Return the values of --option and of the options for plain tables, as name=value."""
         options = list(self.option or ())
         for name in TABLE_OPTIONS:
             value = getattr(self, name)
@@ -238,7 +239,10 @@ class ReadOptions:
         return load_dataset(name, **self.reader_parameters())
 
     def load_test(self, name: str | None) -> MultilabelDataset | None:
-        """Return the test set, or None without a name; the training set determines its columns."""
+        """Return the test set; None without a name.
+
+        All of its columns are read as they are, because the training set determines which are used.
+        """
         if name is None:
             return None
         parameters = self.reader_parameters()
@@ -373,7 +377,7 @@ class MethodOptions:
         classifier_name = str(parse_single_name(classifier, "--classifier"))
         resampler_name = parse_single_name(resample, "--resample")
         class_name, parameters_in_brackets = parse_call(classifier_name)
-        classifier_parameters = combine_method_parameters(
+        classifier_parameters = combine_classifier_parameters(
             shared_parameters | parameters_in_brackets, self.base, self.param
         )
         model = make_classifier(class_name, **classifier_parameters)

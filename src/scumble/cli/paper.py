@@ -155,7 +155,7 @@ def _show_counts(
 
 def _print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
     """Print findings as JSON, or as a table per part with notes below the rows."""
-    from scumble.report.terminal import Segment, table
+    from scumble.report.terminal import Segment, table_lines
 
     if as_json:
         console.print_json([finding.to_dict() for finding in findings])
@@ -166,7 +166,9 @@ def _print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
             (finding.item, finding.published, finding.scumble_value, finding.verdict)
             for finding in findings_of_part
         ]
-        head, *lines = table((part, "published", "ours", "verdict"), rows, width=console.width())
+        head, *lines = table_lines(
+            (part, "published", "ours", "verdict"), rows, width=console.width()
+        )
         console.show([[], head])
         for finding, line in zip(findings_of_part, lines, strict=True):
             console.show([line])

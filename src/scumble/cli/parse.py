@@ -144,7 +144,7 @@ def parse_reader_parameters(texts: list[str] | None) -> dict[str, Any]:
     return parameters
 
 
-def combine_method_parameters(
+def combine_classifier_parameters(
     parameters: dict[str, Any], base: str | None, texts: list[str] | None = None
 ) -> dict[str, Any]:
     """Return the parameters of a classifier: those in its brackets, --base and --param.
@@ -165,8 +165,8 @@ def combine_method_parameters(
 
     Examples
     --------
-    >>> from scumble.cli.parse import combine_method_parameters
-    >>> combine_method_parameters({"order": 1}, "c45", ["base.confidence=0.1"])
+    >>> from scumble.cli.parse import combine_classifier_parameters
+    >>> combine_classifier_parameters({"order": 1}, "c45", ["base.confidence=0.1"])
     {'order': 1, 'base': 'c45', 'base.confidence': 0.1}
     """
     combined = dict(parameters)

@@ -78,7 +78,7 @@ def resample(
         typer.Option(
             "--resample",
             "-r",
-            help="Resampling: a method, or several with '+' between, parameters in brackets: "
+            help="Resampling: a resampler, or several with '+' between, parameters in brackets: "
             "remedial+mlsmote(n_neighbors=3). All: see 'scumble methods resampler'; or "
             "package.module.Class.",
         ),
@@ -90,7 +90,7 @@ def resample(
     seed: SeedOption = None,
     param: ParamOption = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Compare all methods, or those of --resample.")
+        bool, typer.Option("--compare", help="Compare all resamplers, or those of --resample.")
     ] = False,
     jobs: JobsOption = None,
     read: ReadOptions,
@@ -105,17 +105,17 @@ def resample(
         raise ParameterError("Name either a file to write, with --output, or --compare.")
     if resample is None and not compare:
         raise ParameterError(
-            "No method is named. Give --resample, for example --resample remedial+mlsmote, or "
-            "compare all methods with --compare."
+            "No resampler is named. Give --resample, for example --resample remedial+mlsmote, or "
+            "compare all resamplers with --compare."
         )
     options = {"n_neighbors": k, "percent": percent, "random_state": seed, "n_jobs": jobs}
     options |= parse_parameters(param or [])
     parameters = {name: value for name, value in options.items() if value is not None}
     if out is None:
-        methods = parse_names(resample)
-        _compare_methods(read.load(data), methods, parameters, as_json=json)
+        names = parse_names(resample)
+        _compare_resamplers(read.load(data), names, parameters, as_json=json)
         return
-    # The method is checked before the data is read, which may take long.
+    # The resamplers are checked before the data is read, which may take long.
     chain = make_chain(str(parse_single_name(resample, "--resample")), **parameters)
     after, result = apply_chain(read.load(data), chain)
     write(after, out, format=to)
@@ -135,16 +135,16 @@ def _show_before_after(
     console.report_written_file(out, after, as_json=False)
 
 
-def _compare_methods(
-    data: MultilabelDataset, methods: list[str], parameters: dict[str, Any], *, as_json: bool
+def _compare_resamplers(
+    data: MultilabelDataset, names: list[str], parameters: dict[str, Any], *, as_json: bool
 ) -> None:
-    """Print the effect of resamplers on a data set; of all of them if none is named."""
+    """Print the effect of resamplers on a data set; all resamplers are compared without names."""
     from scumble.measures.summary import to_json_value
     from scumble.report import render_comparison
     from scumble.resample import compare_methods
 
     # The first row is always the data without resampling.
-    resamplers = [method for method in methods if method.lower() != "none"]
+    resamplers = [name for name in names if name.lower() != "none"]
     rows = compare_methods(data, resamplers or None, **parameters)
     console.show_result(
         to_json_value(rows), lambda _, width: render_comparison(rows, width=width), as_json=as_json

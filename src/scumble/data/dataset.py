@@ -105,12 +105,12 @@ class MultilabelDataset:
         """Set a field, which a frozen dataclass otherwise forbids."""
         object.__setattr__(self, field, value)
 
-    def mark_read_from_lists(self, are_lists: bool) -> MultilabelDataset:
-        """Set ``from_lists`` in place and return this data set.
+    def mark_read_from_lists(self, from_lists: bool) -> MultilabelDataset:
+        """Set the attribute ``from_lists`` in place and return this data set.
 
         Only readers of file formats call it, before anybody else has the data set.
         """
-        self._set("from_lists", are_lists)
+        self._set("from_lists", from_lists)
         return self
 
     @property
@@ -149,7 +149,10 @@ class MultilabelDataset:
 
     @property
     def text_features(self) -> tuple[int, ...]:
-        """Numbers of the columns of kind "text", whose words are learnt; see `TextColumns`."""
+        """Indices of the columns of kind "text", which classifiers get as numbers per word.
+
+        See `scumble.learn.TextColumns`.
+        """
         return tuple(i for i, feature in enumerate(self.features) if feature.kind == "text")
 
     def __len__(self) -> int:
@@ -290,7 +293,9 @@ class MultilabelDataset:
     def concat(cls, parts: Iterable[MultilabelDataset]) -> MultilabelDataset:
         """Concatenate the rows of data sets with the same columns.
 
-        The texts of text features may differ between the data sets.
+        Text features may have different categories; they are recoded to common ones. A sparse
+        ``X`` in one of the data sets makes the result sparse. If only some have weights, the rows
+        of the others get weight 1.
 
         Parameters
         ----------
@@ -301,6 +306,11 @@ class MultilabelDataset:
         -------
         MultilabelDataset
             Its name is that of the first.
+
+        Raises
+        ------
+        DataError
+            If there is no data set, or if features or labels differ.
 
         Examples
         --------
@@ -379,11 +389,13 @@ class MultilabelDataset:
         ignore : sequence of str or str, optional
             Columns to leave out. Identifier columns are left out as well, with a warning.
         text : sequence of str or str
-            Columns of texts whose words are learnt; see `scumble.learn.TextColumns`.
+            Columns of free text, which a classifier gets as one number per word, computed from the
+            training rows; see `scumble.learn.TextColumns`.
         category : sequence of str or str
             Columns whose values are categories, although they look like numbers or identifiers.
         keep : sequence of str, str or True
-            Columns that are read as they are, without inferring what they hold; True: all columns.
+            Columns that are read as they are, without inference: they are not left out and not
+            converted, whatever they seem to hold. True stands for all columns.
 
         Returns
         -------

@@ -33,8 +33,8 @@ class Feature:
         Its name, unique in the data set.
     kind : {"numeric", "nominal", "string", "date", "text"}
         ``X`` holds numbers for *numeric*, codes of `categories` for *nominal*, *string* and *text*,
-        and milliseconds since 1970 (UTC) for *date*. The words of a *text* are learnt; a *string*
-        is a category, as in ARFF files.
+        and milliseconds since 1970 (UTC) for *date*. A classifier gets a *text* as one number per
+        word, see `scumble.learn.TextColumns`; a *string* is a category, as in ARFF files.
     categories : tuple of str
         The declared categories of a *nominal* feature, or the texts of a *string* or *text*
         feature, by code.

@@ -81,7 +81,7 @@ def read_frame(
     ignored_names = _as_name_list(ignore)
     text_names = _as_name_list(text)
     category_names = _as_name_list(category)
-    names_to_keep = list(names) if keep is True else _as_name_list(keep)
+    as_is_names = list(names) if keep is True else _as_name_list(keep)
     if weight_column is not None and len(weight_names) != 1:
         raise parameter_error("weight_column", "from_frame", "be one column", weight_column)
     exclusive_roles = {
@@ -92,7 +92,7 @@ def read_frame(
         "category": category_names,
     }
     _check_column_roles(exclusive_roles, names)
-    _check_column_roles({"keep": names_to_keep}, names)
+    _check_column_roles({"keep": as_is_names}, names)
     index_of = {name: index for index, name in enumerate(names)}
 
     def cells_of(name: str) -> Any:
@@ -131,12 +131,11 @@ def read_frame(
             declared_names.append(name)
         encoded_columns.append(read_column(cells, f"column {name!r}", caller="from_frame"))
     features, X = features_from_columns(feature_names, encoded_columns, Y.shape[0])
-    kept_names = {*names_to_keep, *category_names, *declared_names}
     X, features = infer_feature_kinds(
         X,
         features,
         text_names=text_names,
-        names_to_keep=kept_names,
+        as_is_names={*as_is_names, *category_names, *declared_names},
         input_name=input_name,
     )
     return {"X": X, "Y": Y, "features": features, "labels": labels, "weights": weights}

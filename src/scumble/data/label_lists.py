@@ -45,7 +45,7 @@ def sorted_label_matrix(
     names : sequence of str
         The name for each code, in any order.
     input_name : str
-        See the module; used in the warning of `label_indicator_matrix`.
+        The text by which the warning of `label_indicator_matrix` calls the file or column.
     """
     order = label_order(names)
     column_of_code = np.empty(len(order), np.int64)
@@ -86,7 +86,9 @@ class SplitLabels(NamedTuple):
 
     names: Any  # Arrow array of all names that are not empty, row by row
     counts: Array  # number of these names per row
-    n_empty: int  # number of empty names that were dropped, except those of blank texts
+    #: Number of empty names that were dropped, except those of blank texts; 0 if the separator is
+    #: a blank.
+    n_empty: int
 
 
 def split_labels(texts: Any, separator: str) -> SplitLabels:

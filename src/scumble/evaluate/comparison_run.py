@@ -186,7 +186,7 @@ class ComparisonRun:
             n_times_drawn = np.bincount(row_indices, minlength=n_rows).astype(np.float64)
             sample_counts = replace(
                 counts,
-                hits=(n_times_drawn @ true_positive_matrix).astype(np.int64),
+                true_positives=(n_times_drawn @ true_positive_matrix).astype(np.int64),
                 predicted=(n_times_drawn @ predicted_matrix).astype(np.int64),
                 true=(n_times_drawn @ true_matrix).astype(np.int64),
             )
@@ -232,8 +232,8 @@ def _name_estimators(estimators: Any, *, parameter: str) -> dict[str, Any]:
     """
     is_collection = isinstance(estimators, Sequence | Mapping) and not isinstance(estimators, str)
     if not is_collection or not estimators:
-        must = "be a list with at least one entry, or a mapping from names to estimators"
-        raise parameter_error(parameter, "compare", must, estimators)
+        requirement = "be a list with at least one entry, or a mapping from names to estimators"
+        raise parameter_error(parameter, "compare", requirement, estimators)
     if isinstance(estimators, Mapping):
         named = [(str(name), entry) for name, entry in estimators.items()]
     else:

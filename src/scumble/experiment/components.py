@@ -1,6 +1,6 @@
 """Make the objects that the components of a plan name.
 
-These are data sets, resamplers, classifiers and splitters; see `Component` in `cell`.
+These are data sets, resamplers, classifiers and splitters; see `Component` in `scumble.results.cell`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from scumble._core.errors import DataError, ScumbleError, did_you_mean, did_you_mean_parameter
 from scumble._core.version import __version__
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
 
 Value = TypeVar("Value")
-#: Facts about a data set that plans need, under the keys "content" (checksum), "work" (number of
-#: feature values times number of labels), "weighted" (whether it has sample weights),
-#: "n_instances", "n_features" and "n_labels". The store keeps them as JSON.
-DatasetMetadata = dict[str, Any]
 #: Parameters of a data set that reduce it after reading: the maximum number of rows, and names of
 #: features to leave out.
 REDUCTIONS = ("rows", "drop")
@@ -36,8 +32,44 @@ REDUCTIONS = ("rows", "drop")
 #: data set by data set, so few are sufficient.
 CACHE_SIZE = 2
 
-#: The data sets used last, by the checksum of their content.
+#: The data sets used last in this process, by the checksum of their content.
 _cached_datasets: OrderedDict[Hashable, MultilabelDataset] = OrderedDict()
+
+
+class DatasetMetadata(NamedTuple):
+    """What plans need to know about a data set."""
+
+    checksum: str  # see `dataset_checksum`
+    #: Number of feature values (of those that are not 0, if the features are sparse) times number
+    #: of labels, from which computing times are estimated.
+    work: float
+    has_weights: bool  # whether it has sample weights
+    n_instances: int
+    n_features: int
+    n_labels: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the metadata as JSON values, under the keys that stores have."""
+        return {
+            "content": self.checksum,
+            "work": self.work,
+            "weighted": self.has_weights,
+            "n_instances": self.n_instances,
+            "n_features": self.n_features,
+            "n_labels": self.n_labels,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> DatasetMetadata:
+        """Return the metadata for a dict that `to_dict` has made."""
+        return cls(
+            checksum=values["content"],
+            work=values["work"],
+            has_weights=values["weighted"],
+            n_instances=values["n_instances"],
+            n_features=values["n_features"],
+            n_labels=values["n_labels"],
+        )
 
 
 def lru_get(cache: OrderedDict[Hashable, Value], key: Hashable, make: Callable[[], Value]) -> Value:
@@ -54,7 +86,7 @@ def lru_get(cache: OrderedDict[Hashable, Value], key: Hashable, make: Callable[[
 
 
 def load_cell_dataset(cell: Cell) -> MultilabelDataset:
-    """Return the data set of a cell from the cache, or load it.
+    """Return the data set of a cell from the memory of this process, or load it.
 
     Raises a DataError if the data set has changed since the plan was made.
     """
@@ -79,10 +111,11 @@ def clear_dataset_cache() -> None:
 
 
 def dataset_metadata(component: Component, folder: str, store: Store | None) -> DatasetMetadata:
-    """Return checksum, size and shape of a data set.
+    """Return what plans need to know about a data set.
 
-    The store remembers them with the version of the files. The data set is read, and kept in the
-    cache, only if the store does not have them or if a file has changed.
+    The store saves the metadata with the version of the data set's files, unless it has no local
+    file. The data set is read only if the store does not have the metadata or if a file has
+    changed; it then stays in memory for the cells that are computed next.
     """
     component = resolve_label_file(component, folder)
     path = dataset_path(component, folder) or _find_in_repository(component.name)
@@ -94,32 +127,33 @@ def dataset_metadata(component: Component, folder: str, store: Store | None) -> 
     if store is not None and file_version is not None:
         stored = store.get_metadata(name)  # the keys "stamp" and "facts" are those of older stores
         if stored is not None and stored["stamp"] == file_version:
-            return dict(stored["facts"])
+            return DatasetMetadata.from_dict(stored["facts"])
     data = load_dataset(component, folder)
     metadata = _compute_metadata(data)
-    lru_get(_cached_datasets, metadata["content"], lambda: data)
+    lru_get(_cached_datasets, metadata.checksum, lambda: data)
     if store is not None and file_version is not None:
-        store.set_metadata(name, {"stamp": file_version, "facts": metadata})
+        store.set_metadata(name, {"stamp": file_version, "facts": metadata.to_dict()})
     return metadata
 
 
 def _compute_metadata(data: MultilabelDataset) -> DatasetMetadata:
-    """Return checksum, size and shape of a data set in memory; see `DatasetMetadata`."""
+    """Return what plans need to know about a data set that has been read."""
     n_values = data.X.nnz if hasattr(data.X, "nnz") else data.X.size
-    return {
-        "content": dataset_checksum(data),
-        "work": float(n_values) * data.n_labels,
-        "weighted": data.weights is not None,
-        "n_instances": data.n_instances,
-        "n_features": data.n_features,
-        "n_labels": data.n_labels,
-    }
+    return DatasetMetadata(
+        checksum=dataset_checksum(data),
+        work=float(n_values) * data.n_labels,
+        has_weights=data.weights is not None,
+        n_instances=data.n_instances,
+        n_features=data.n_features,
+        n_labels=data.n_labels,
+    )
 
 
 def _dataset_errors(component: Component, folder: str) -> Iterator[str]:
     """Yield error messages for a data set, as far as they are known without reading it.
 
-    It has invalid parameters, its file does not exist, or the repository does not have it.
+    There is a message for each invalid parameter, and one if the file does not exist or if the
+    repository does not have a data set of this name.
     """
     from scumble.data.public import repository
 
@@ -273,11 +307,11 @@ def make_classifier(component: Component, *, seed: int) -> Any:
     return _instantiate(_classifier_class(component.name), component.parameters, seed)
 
 
-def needs_fold_revision(component: Component, weighted: bool) -> bool:
-    """Return whether a classifier's results have changed since the first version of `run_fold`.
+def results_changed_since_first_run_fold(component: Component, has_weights: bool) -> bool:
+    """Return whether `run_fold` gives a classifier other results than its first version did.
 
-    The keys of such cells get the entry "fold", so that results in older stores are not used.
-    ``weighted`` says whether the data set has sample weights.
+    The keys of such cells get the entry "fold", the *fold revision*, so that results in older
+    stores are not used. ``has_weights`` says whether the data set has sample weights.
     """
     # The first version used neither weights nor scores other than probabilities, and passed the
     # indices of nominal columns only to the outermost classifier.
@@ -291,7 +325,7 @@ def needs_fold_revision(component: Component, weighted: bool) -> bool:
     has_nominal_inside = "categorical_features" not in parameters and hasattr(
         inner, "categorical_features"
     )
-    uses_weights = weighted and supports_sample_weight(classifier)
+    uses_weights = has_weights and supports_sample_weight(classifier)
     return uses_weights or has_nominal_inside or not hasattr(classifier, "predict_proba")
 
 

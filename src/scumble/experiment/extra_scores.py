@@ -91,7 +91,7 @@ def mean_f1_with_hits(Y: Any, predictions: Any) -> MeanF1:
     counts = confusion(Y, predictions)
     means = []
     for unit_counts in (counts.by_instance, counts.by_label):
-        values = f1s(unit_counts.take(unit_counts.hits > 0)).values
+        values = f1s(unit_counts.take(unit_counts.true_positives > 0)).values
         means.append(float(values.mean()) if len(values) else float("nan"))
     return MeanF1(*means)
 

@@ -128,7 +128,7 @@ class Plan:
         object.__setattr__(self, "extra_scores", _as_tuple(self.extra_scores, "extra_scores"))
 
     @property
-    def n_folds(self) -> int:
+    def n_splits(self) -> int:
         """Number of pairs of training and test sets that the splitter makes."""
         from scumble.experiment.components import make_splitter
 
@@ -138,7 +138,7 @@ class Plan:
     @property
     def n_cells(self) -> int:
         """Number of cells, including those that a ``where`` leaves out."""
-        return self.n_folds * prod(len(getattr(self, kind)) for kind in (*KINDS, "seeds"))
+        return self.n_splits * prod(len(getattr(self, kind)) for kind in (*KINDS, "seeds"))
 
     def check(self) -> None:
         """Check the plan without reading data.
@@ -386,32 +386,36 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
         raise ReadError(f"the plan cannot be read: {error.strerror}.", path=file) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ReadError(f"this is not TOML: {error}.", path=file) from error
-    return plan_from_dict(content, name=file.stem, folder=str(file.parent), where=str(file))
+    return plan_from_dict(content, name=file.stem, folder=str(file.parent), source=str(file))
 
 
 def plan_from_dict(
-    content: Mapping[str, Any], *, name: str = "experiment", folder: str = "", where: str = "plan"
+    content: Mapping[str, Any], *, name: str = "experiment", folder: str = "", source: str = "plan"
 ) -> Plan:
     """Return the plan for the parsed content of a plan file.
 
-    ``name`` is used if the content has none, ``folder`` is that of the file, ``where`` names the
-    file in error messages. Unknown keys and missing lists raise a PlanError.
+    ``name`` is used if the content has none, paths of data files are relative to ``folder``, and
+    ``source`` is the name of the file in error messages. Unknown keys, and a content without data
+    sets or classifiers, raise a PlanError.
     """
-    _check_keys(content, KEYS, where)
+    _check_keys(content, KEYS, source)
     limits = content.get("limits", {})
     if not isinstance(limits, Mapping):
-        raise PlanError(f"{where}: 'limits' must be a table with {' and '.join(LIMITS)}.")
-    _check_keys(limits, LIMITS, f"{where}, limits")
+        raise PlanError(f"{source}: 'limits' must be a table with {' and '.join(LIMITS)}.")
+    _check_keys(limits, LIMITS, f"{source}, limits")
     for key in ("datasets", "classifiers"):
         if key not in content:
-            raise PlanError(f"{where}: a plan needs {key!r}.")
+            raise PlanError(f"{source}: a plan needs {key!r}.")
     fields = {key: content[key] for key in KEYS if key in content and key != "limits"}
     return Plan(**{"name": name, **fields, **limits}, folder=folder)
 
 
-def _check_keys(content: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    """Raise a PlanError for a key that is not among ``keys``; ``where`` names the place of it."""
+def _check_keys(content: Mapping[str, Any], keys: tuple[str, ...], source: str) -> None:
+    """Raise a PlanError for a key that is not among ``keys``.
+
+    ``source``, the file or a table in it, begins the message.
+    """
     for key in content:
         if key not in keys:
             hint = did_you_mean_parameter(key, keys) or f" Known are: {', '.join(keys)}."
-            raise PlanError(f"{where}: unknown key {key!r}.{hint}")
+            raise PlanError(f"{source}: unknown key {key!r}.{hint}")

@@ -1,6 +1,7 @@
 """Tables of results: a row per cell, means, comparisons with a baseline; written and read back.
 
-A *cell* of an experiment, see `cell`, is here a dict as `Store.cells` returns it. In tables of
+A *cell* of an experiment, see `Cell`, is here a dict as `Store.cells` returns it, or one with some
+of these keys as `read_cells` returns it for a table. In tables of
 means, a row is a data set and a column is a method: a classifier with the resampler before it.
 """
 
@@ -125,12 +126,22 @@ class PairwiseComparison:
     # Wilcoxon's signed-rank test, exact and two-sided, with a pair per data set; and its p-value
     # adjusted by Holm's method for the number of methods.
     p_value: float = math.nan
-    holm: float = math.nan
+    adjusted_p_value: float = math.nan
     # Probabilities that the method is worse, practically equal or better, by the Bayesian
     # signed-rank test.
-    worse: float = math.nan
-    equal: float = math.nan
-    better: float = math.nan
+    p_worse: float = math.nan
+    p_equal: float = math.nan
+    p_better: float = math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dict, under the keys of the JSON output."""
+        key_of_field = {
+            "adjusted_p_value": "holm",
+            "p_worse": "worse",
+            "p_equal": "equal",
+            "p_better": "better",
+        }
+        return {key_of_field.get(name, name): value for name, value in vars(self).items()}
 
 
 def compare_methods(
@@ -158,7 +169,7 @@ def compare_methods(
 
 
 def _adjust_p_values(comparisons: list[PairwiseComparison]) -> list[PairwiseComparison]:
-    """Return the comparisons with their p-values adjusted by Holm's method, in the field ``holm``.
+    """Return the comparisons with ``adjusted_p_value`` set by Holm's method.
 
     The first one, of the baseline with itself, and those without a p-value are not counted as
     tests.
@@ -173,7 +184,7 @@ def _adjust_p_values(comparisons: list[PairwiseComparison]) -> list[PairwiseComp
     adjusted = holm([comparisons[index].p_value for index in tested])
     adjusted_by_index = dict(zip(tested, adjusted.tolist(), strict=True))
     return [
-        replace(comparison, holm=adjusted_by_index.get(index, math.nan))
+        replace(comparison, adjusted_p_value=adjusted_by_index.get(index, math.nan))
         for index, comparison in enumerate(comparisons)
     ]
 
@@ -199,9 +210,9 @@ def _compare_pair(
         return PairwiseComparison(table.metric, method)
     counts = win_tie_loss(baseline_values, values, higher_is_better=table.higher_is_better)
     probabilities = bayesian_signed_rank(baseline_values, values, rope=rope)
-    worse, better = probabilities.lower, probabilities.higher
+    p_worse, p_better = probabilities.lower, probabilities.higher
     if table.higher_is_better is False:
-        worse, better = better, worse
+        p_worse, p_better = p_better, p_worse
     mean = sum(values) / len(values)
     baseline_mean = sum(baseline_values) / len(baseline_values)
     return PairwiseComparison(
@@ -214,9 +225,9 @@ def _compare_pair(
         ties=counts.ties,
         losses=counts.losses,
         p_value=wilcoxon(baseline_values, values).p_value,
-        worse=worse,
-        equal=probabilities.equal,
-        better=better,
+        p_worse=p_worse,
+        p_equal=probabilities.equal,
+        p_better=p_better,
     )
 
 
@@ -281,7 +292,9 @@ def table_rows(
         for row in table.rows
     ]
     if ranks:
-        rows.append(["mean rank", *(_format_number(rank, 2) for rank in table.ranks().values())])
+        rows.append(
+            ["mean rank", *(_format_number(rank, 2) for rank in table.mean_ranks().values())]
+        )
     return rows
 
 
@@ -422,7 +435,8 @@ _CELL_FORMATS = {".csv": _csv_bytes, ".parquet": _parquet_bytes}
 def read_cells(path: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
     """Read results from a store, or from a CSV or Parquet table that `score_table` can read.
 
-    Returns the cells as dicts with the keys of `Store.cells`, and the names of the metrics to show.
+    Returns the cells as dicts, and the names of the metrics to show. The cells of a store are those
+    of `Store.cells`; the cells of a table have only the keys that `_row_to_cell` describes.
     For a store, these are the metrics that the plan names. A table with a row per cell and a column
     ``method`` has those of its other columns. A table with a column per method holds one metric,
     which is called "value". For a table with a column ``classifier`` the list is empty.
@@ -471,9 +485,12 @@ def _is_store(path: str | os.PathLike[str]) -> bool:
 
 
 def _row_to_cell(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of `long_table` as a done cell with the keys of `Store.cells`.
+    """Return a row of a table as a done cell.
 
-    Missing names, seeds and costs get defaults; all other columns of the row are scores.
+    The cell has the keys `IDENTIFYING_COLUMNS` and `COST_KEYS`, "state" ("done"), "scores" and
+    "details" (empty): only some of the keys of `Store.cells`. A missing resampler is "none", a
+    missing splitter "", a missing seed or fold 0; other missing names, and missing costs, are None.
+    All other columns of the row are scores, NaN where they are None.
     """
     defaults = {"resampler": "none", "splitter": "", "seed": 0, "fold": 0}
     cell: dict[str, Any] = {}

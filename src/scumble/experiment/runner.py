@@ -16,7 +16,7 @@ from scumble.experiment.components import (
     clear_dataset_cache,
     code_versions,
     dataset_metadata,
-    needs_fold_revision,
+    results_changed_since_first_run_fold,
 )
 from scumble.experiment.extra_scores import EXTRA_METRICS, EXTRA_SCORES
 from scumble.experiment.plan import Plan, PlanError, get_components
@@ -102,7 +102,7 @@ def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
     metadata_by_dataset = _read_metadata(plan, store)
     (splitter,) = get_components(plan, "splitter")
     fold_table_version = _fold_table_version(splitter, plan.folder)
-    folds = list(itertools.product(plan.seeds, range(plan.n_folds)))
+    folds = list(itertools.product(plan.seeds, range(plan.n_splits)))
     cells = []
     for dataset, classifier, resampler in itertools.product(
         get_components(plan, "datasets"),
@@ -125,14 +125,14 @@ def enumerate_cells(plan: Plan, store: Store | None) -> list[Cell]:
                     splitter=splitter,
                     seed=seed,
                     fold=fold,
-                    dataset_checksum=metadata["content"],
+                    dataset_checksum=metadata.checksum,
                     versions=versions,
                     seconds=plan.seconds,
                     megabytes=plan.megabytes,
                     keep_predictions=plan.keep_predictions,
                     extra_scores=tuple(plan.extra_scores),
                     folder=plan.folder,
-                    work=metadata["work"],
+                    work=metadata.work,
                 )
             )
     return cells
@@ -220,17 +220,19 @@ def _duplicate_dataset_errors(metadata_by_dataset: dict[str, DatasetMetadata]) -
     """
     first_label_by_content: dict[str, str] = {}
     for label, metadata in metadata_by_dataset.items():
-        first_label = first_label_by_content.setdefault(metadata["content"], label)
+        first_label = first_label_by_content.setdefault(metadata.checksum, label)
         if first_label != label:
             yield f"{first_label} and {label} hold the same data: keep one."
 
 
 def _is_within_limits(classifier: Component, metadata: DatasetMetadata) -> bool:
     """Return whether a data set is within the size limits ``where`` of a classifier."""
-    return all(
-        metadata[f"n_{name.removeprefix('max_')}"] <= limit
-        for name, limit in classifier.where.items()
-    )
+    sizes = {
+        "max_instances": metadata.n_instances,
+        "max_features": metadata.n_features,
+        "max_labels": metadata.n_labels,
+    }
+    return all(sizes[name] <= limit for name, limit in classifier.where.items())
 
 
 def _versions(
@@ -238,7 +240,7 @@ def _versions(
 ) -> dict[str, str]:
     """Return the entry "versions" of the spec of a cell: what its key says about the code."""
     versions = {"cells": str(REVISION), **code_versions(resampler, classifier, splitter)}
-    if needs_fold_revision(classifier, metadata["weighted"]):
+    if results_changed_since_first_run_fold(classifier, metadata.has_weights):
         versions["fold"] = "2"
     return versions
 
@@ -272,8 +274,13 @@ def run(
         The plan to run.
     store : Store, str or Path
         The store of results, or its file, which is created if it does not exist.
-    n_jobs, cluster, retry_failed : object
-        See `run_cells`.
+    n_jobs : int or None
+        Number of worker processes; negative numbers count from the number of cores. With 0, cells
+        are computed in this process, without limits of time and memory.
+    cluster : str or distributed.Client, optional
+        Address of a Dask scheduler; then ``n_jobs`` is not used.
+    retry_failed : bool
+        Whether cells that failed before are tried again.
     on_event : callable, optional
         Called with ``"plan"`` and a `RuntimeEstimate` before cells are computed, and then as
         described in `run_cells`.

@@ -21,16 +21,16 @@ FORMATS = {
     "arrow": (".arrow", ".feather", ".ipc"),
     "csv": (".csv", ".tsv"),
 }
-#: Memory for reading, as a multiple of the bytes of the columns: they are stored as read, as label
-#: and feature matrices, and once more while these are built.
-GROWTH = 3
-#: Size of text as a multiple of its compressed size, approximately.
-EXPANSION = 6
+#: Bytes of memory for reading per byte of the columns: they are stored as read, as label and
+#: feature matrices, and once more while these are built.
+MEMORY_PER_BYTE = 3
+#: Bytes of text per byte of its compressed file, approximately.
+TEXT_PER_COMPRESSED_BYTE = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files of one format."""
+    """The data files of one data set, all of one format."""
 
     paths: tuple[str, ...]  # local files in order, or object-store paths as specified
     format: str
@@ -38,7 +38,7 @@ class Files:
 
     @property
     def name(self) -> str:
-        """A short name: that of the file or folder."""
+        """The name of the data set: that of the file or folder without suffix; "" for a glob."""
         if len(self.roots) > 1:
             return os.path.basename(os.path.dirname(self.roots[0]))
         stem = os.path.basename(self.roots[0].rstrip("/"))
@@ -51,7 +51,10 @@ class Files:
 
 
 def find_unreadable_file(files: Files) -> str | None:
-    """Return the first local Parquet file that cannot be read to its end; None if all can."""
+    """Return the first local Parquet file that cannot be read to its end.
+
+    None if all can, and for files in an object store or of another format, which are not read.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -69,7 +72,11 @@ def find_unreadable_file(files: Files) -> str | None:
 
 @contextmanager
 def add_path_to_read_error(*sources: Files) -> Iterator[None]:
-    """Add the path of the unreadable file to a ReadError, if the engine did not name it."""
+    """Add the path of the unreadable file to a ReadError of the ``with`` block.
+
+    ``sources`` are the files that the block reads. Other errors, and those with a path, are raised
+    unchanged.
+    """
     try:
         yield
     except ReadError as error:
@@ -83,12 +90,15 @@ def add_path_to_read_error(*sources: Files) -> Iterator[None]:
 
 
 def is_remote(path: str) -> bool:
-    """Return whether a path is in an object store."""
+    """Return whether a path is in an object store, such as ``s3://...``."""
     return "://" in path and not path.startswith("file://")
 
 
 def find_files(paths: Paths, format: str | None = None) -> Files:
-    """Return the files of paths, folders and globs."""
+    """Return all files of paths, folders and globs, and their format.
+
+    ``format`` is None if suffixes decide. Raise an error if there are no files or several formats.
+    """
     all_paths = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not all_paths:
         raise ParameterError("The 'paths' parameter of scan is empty. Expected files.")
@@ -144,7 +154,10 @@ def _format_from_suffix(path: str | Path) -> str | None:
 
 
 def _common_format(paths: list[str]) -> str:
-    """Return the format of all files; raise an error if it is unknown or differs."""
+    """Return the format of all files by their suffixes, "parquet" for object stores without one.
+
+    Raise an error if it is unknown or differs.
+    """
     formats = set(filter(None, map(_format_from_suffix, paths)))
     if len(formats) > 1:
         raise ParameterError(
@@ -160,14 +173,14 @@ def _common_format(paths: list[str]) -> str:
 
 
 def bytes_needed(files: Files) -> int:
-    """Estimate the memory for reading files; 0 for an object store."""
+    """Return an estimate of the memory in bytes for reading files; 0 for an object store."""
     if files.is_remote:
         return 0
-    return GROWTH * sum(_uncompressed_bytes(path, files.format) for path in files.paths)
+    return MEMORY_PER_BYTE * sum(_uncompressed_bytes(path, files.format) for path in files.paths)
 
 
 def bytes_available() -> int:
-    """Return the available memory of this machine."""
+    """Return the available memory of this machine in bytes; a guess except on Linux."""
     with suppress(OSError):
         match = re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text())
         if match:
@@ -177,11 +190,11 @@ def bytes_available() -> int:
 
 
 def _uncompressed_bytes(path: str, format: str) -> int:
-    """Return the uncompressed size of a file, which is estimated for compressed text."""
+    """Return the uncompressed size of a file in bytes, an estimate for compressed text."""
     size = os.path.getsize(path)
     if format != "parquet":
         is_uncompressed = path.lower().endswith(FORMATS["csv"] + FORMATS["arrow"])
-        return size if is_uncompressed else size * EXPANSION
+        return size if is_uncompressed else size * TEXT_PER_COMPRESSED_BYTE
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -231,7 +244,10 @@ class Output:
 
 
 def validate_output(out: str | os.PathLike[str] | Output | None, *, caller: str) -> Output:
-    """Return the ``out`` parameter of a resampler as an `Output`."""
+    """Return the ``out`` parameter of a resampler as an `Output`.
+
+    Raise ParameterError for None, and for anything that is no path. ``caller`` is the resampler.
+    """
     if isinstance(out, Output):
         return out
     if isinstance(out, str | os.PathLike):
@@ -244,12 +260,16 @@ def validate_output(out: str | os.PathLike[str] | Output | None, *, caller: str)
 
 @contextmanager
 def atomic_folder(output: Output) -> Iterator[str]:
-    """Yield a hidden folder to write to, which is renamed if the block succeeds."""
+    """Yield the path of a new hidden folder, to be filled by the ``with`` block.
+
+    If the block succeeds, the folder is renamed to that of ``output``; otherwise it is deleted. In
+    an object store nothing can be renamed, so the path of ``output`` itself is used.
+    """
     if output.is_remote:
         yield os.fspath(output.path)
         return
     final = Path(output.path)
-    _refuse_existing(final, overwrite=output.overwrite)
+    _check_may_replace(final, overwrite=output.overwrite)
     hidden = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.partial")
     try:
         _create_folder(hidden, final)
@@ -260,7 +280,7 @@ def atomic_folder(output: Output) -> Iterator[str]:
         shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _refuse_existing(final: Path, *, overwrite: bool) -> None:
+def _check_may_replace(final: Path, *, overwrite: bool) -> None:
     """Raise WriteError if the path exists and must not be replaced."""
     if not final.exists() and not final.is_symlink():
         return

@@ -1,4 +1,8 @@
-"""REMEDIAL, LP-ROS and LP-RUS out of core."""
+"""REMEDIAL, LP-ROS and LP-RUS out of core.
+
+In all functions, ``tables`` are the SQL tables of the input data, ``resampler`` holds the
+parameters, and ``output`` the options for the result.
+"""
 
 from scumble._core.errors import ParameterError, parameter_error
 from scumble.measures.base import safe_divide
@@ -10,43 +14,53 @@ from scumble.resample.base import n_rows_from_percent
 from scumble.resample.lp_random import LPROS, LPRUS, distribute_budget
 from scumble.resample.remedial import REMEDIAL, RemedialPass
 
-#: All scores are below this threshold, so that nothing has been split before the first pass.
+#: A threshold that no score exceeds, because SCUMBLE is below 1: nothing is split before pass 1.
 ABOVE_ALL_SCORES = 2.0
 
 
-def write_remedial(tables: LabelsetTables, method: REMEDIAL, output: Output, folder: str) -> None:
-    """Write the result of REMEDIAL to a folder, and set the fitted attributes of ``method``."""
-    if method.unseen != "nan":
+def write_remedial(
+    tables: LabelsetTables, resampler: REMEDIAL, output: Output, folder: str
+) -> None:
+    """Write the result of REMEDIAL to a folder, and set the fitted attributes of ``resampler``.
+
+    Raise ParameterError for ``unseen="zero"``, which works in memory only.
+    """
+    if resampler.unseen != "nan":
         raise ParameterError(
             "REMEDIAL(unseen='zero') is for data in memory only. Leave it out, or use scumble.read."
         )
-    passes = compute_passes(tables, method)
+    passes = compute_passes(tables, resampler)
     sql = _remedial_sql(tables, output)
     tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
-    method.passes_ = passes
-    method.n_one_sided_ = sum(remedial_pass.n_one_sided for remedial_pass in passes)
-    method.n_added_ = sum(remedial_pass.n_added for remedial_pass in passes)
-    method.n_removed_ = 0
+    resampler.passes_ = passes
+    resampler.n_one_sided_ = sum(remedial_pass.n_one_sided for remedial_pass in passes)
+    resampler.n_added_ = sum(remedial_pass.n_added for remedial_pass in passes)
+    resampler.n_removed_ = 0
 
 
-def compute_passes(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPass, ...]:
-    """Compute all passes of REMEDIAL on the labelsets; create the tables ``parts``, ``copies``."""
+def compute_passes(tables: LabelsetTables, resampler: REMEDIAL) -> tuple[RemedialPass, ...]:
+    """Return the counts of each pass of REMEDIAL, computed from the table of labelsets.
+
+    Create the SQL tables ``splits`` and ``copies``, see `_create_splits`.
+    """
     n_rows = tables.totals["n_instances"]
     tables.scored()
-    makes_copies = method.one_sided == "clone"  # copies without labels, of one-sided rows
-    lowest = ABOVE_ALL_SCORES
+    makes_copies = resampler.one_sided == "clone"  # copies without labels, of one-sided rows
+    lowest_threshold = ABOVE_ALL_SCORES
     passes = []
     counts_of_empty_copies = []
-    for number in range(1, method.passes + 1):
+    for number in range(1, resampler.passes + 1):
         title = f"REMEDIAL, pass {number}"
-        total = tables.fetch_value(statements.PASS_TOTAL, title=title, lowest=lowest)
+        total = tables.fetch_value(
+            statements.PASS_TOTAL, title=title, lowest_threshold=lowest_threshold
+        )
         mean = safe_divide(float(total), n_rows)
         threshold = mean + ABOVE_MEAN_TOLERANCE
-        limits = {"lowest": repr(lowest), "threshold": repr(threshold)}
-        counts = tables.fetch_row(statements.PASS_COUNTS, title=title, **limits)
+        thresholds = {"lowest_threshold": repr(lowest_threshold), "threshold": repr(threshold)}
+        counts = tables.fetch_row(statements.PASS_COUNTS, title=title, **thresholds)
         n_added = counts["n_above_mean"]
         if makes_copies:
-            counts_of_empty_copies.append(statements.ONE_SIDED_ABOVE.format_map(limits))
+            counts_of_empty_copies.append(statements.ONE_SIDED_ABOVE.format_map(thresholds))
         else:
             n_added -= counts["n_one_sided"]
         passes.append(
@@ -57,21 +71,26 @@ def compute_passes(tables: LabelsetTables, method: REMEDIAL) -> tuple[RemedialPa
                 n_added=n_added,
             )
         )
-        lowest = min(lowest, threshold)
+        lowest_threshold = min(lowest_threshold, threshold)
         n_rows += n_added
-    _create_parts(
+    _create_splits(
         tables,
-        lowest=repr(lowest),
+        lowest_threshold=repr(lowest_threshold),
         n_empty=" + ".join(counts_of_empty_copies) or "0",
-        n_passes=method.passes,
+        n_passes=resampler.passes,
     )
     return tuple(passes)
 
 
-def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes: int) -> None:
-    """Create ``parts``, the rare labels and number of copies of each labelset, and ``copies``.
+def _create_splits(
+    tables: LabelsetTables, *, lowest_threshold: str, n_empty: str, n_passes: int
+) -> None:
+    """Create the SQL tables ``splits`` and ``copies``, with which the result is written.
 
-    ``copies`` lists the numbers of all copies for each possible number of copies.
+    ``splits`` holds, for each labelset that changes, its rare labels and the number of rows that an
+    instance becomes. ``copies`` lists the copies 0, 1, ... for each possible number of rows.
+    ``lowest_threshold`` is the lowest threshold of all passes and ``n_empty`` the number of copies
+    without labels, both as SQL.
     """
     import pyarrow as pa
 
@@ -84,7 +103,10 @@ def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes
     queries = []
     for scored in tables.slices("scored"):
         changed = tables.format_sql(
-            statements.CHANGED_LABELSETS, scored=scored, lowest=lowest, n_empty=n_empty
+            statements.CHANGED_LABELSETS,
+            scored=scored,
+            lowest_threshold=lowest_threshold,
+            n_empty=n_empty,
         )
         rare_halves = tables.format_sql(statements.RARE_HALVES, changed=f"({changed})")
         queries.append(
@@ -96,7 +118,7 @@ def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes
                 rare_halves=f"({rare_halves})",
             )
         )
-    tables.engine.create_table(tables.name("parts"), *queries, title="Taking labelsets apart")
+    tables.engine.create_table(tables.name("splits"), *queries, title="Splitting labelsets")
     columns: dict[str, list[int]] = {"n_copies": [], "copy": []}
     for n_copies in range(1, 2 * n_passes + 3):
         columns["n_copies"] += [n_copies] * n_copies
@@ -105,7 +127,7 @@ def _create_parts(tables: LabelsetTables, *, lowest: str, n_empty: str, n_passes
 
 
 def _remedial_sql(tables: LabelsetTables, output: Output) -> str:
-    """Return the query for the result of REMEDIAL."""
+    """Return the SQL query for the rows of the result of REMEDIAL."""
     layout = tables.layout
     canonical_labels = "scumble_labels" if tables.is_canonical else "CANONICAL!(scumble_labels)"
     labels = statements.COPY_LABELS.format(canonical_labels=canonical_labels)
@@ -124,9 +146,12 @@ def _remedial_sql(tables: LabelsetTables, output: Output) -> str:
 
 
 def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
-    """Return the query for the result of REMEDIAL as (instance, label) rows."""
+    """Return the SQL query for the result of REMEDIAL with one row per instance and label.
+
+    ``labels`` is the SQL expression for the labels of a copy.
+    """
     layout = tables.layout
-    tables.rows(keep=True)
+    tables.rows(store_as_table=True)
     quote = layout.dialect.quote_identifier
     clone = quote(clone_column)
     label = quote(layout.label.name)
@@ -154,7 +179,10 @@ def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
 
 
 def _list_columns(layout: ColumnLayout, labels: str, clone_column: str | None) -> str:
-    """Return the columns of the result, in the order of the input, with the new labels."""
+    """Return the SQL columns of a result with lists of labels, in the order of the input.
+
+    ``labels`` is the SQL expression for the labels of a copy.
+    """
     quote = layout.dialect.quote_identifier
     columns = []
     for column in layout.columns:
@@ -169,27 +197,31 @@ def _list_columns(layout: ColumnLayout, labels: str, clone_column: str | None) -
 
 
 def write_lp_random(
-    tables: LabelsetTables, method: LPROS | LPRUS, output: Output, folder: str
+    tables: LabelsetTables, resampler: LPROS | LPRUS, output: Output, folder: str
 ) -> None:
-    """Write the result of LP-ROS or LP-RUS to a folder, and set the attributes of ``method``."""
-    n_selected = select_rows_to_resample(tables, method)
-    sql = _lp_sql(tables, method, output)
+    """Write the result of LP-ROS or LP-RUS to a folder, and set ``n_added_`` and ``n_removed_``."""
+    n_selected = select_rows_to_resample(tables, resampler)
+    sql = _lp_sql(tables, resampler, output)
     tables.engine.write(sql, folder, partition_by=output.partition_by, title="Writing the result")
-    method.n_added_ = n_selected if isinstance(method, LPROS) else 0
-    method.n_removed_ = n_selected if isinstance(method, LPRUS) else 0
+    resampler.n_added_ = n_selected if isinstance(resampler, LPROS) else 0
+    resampler.n_removed_ = n_selected if isinstance(resampler, LPRUS) else 0
 
 
-def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
-    """Create the table ``clones`` or ``dropped``; return the number of its rows."""
+def select_rows_to_resample(tables: LabelsetTables, resampler: LPROS | LPRUS) -> int:
+    """Select the rows to clone or to delete, and return their number.
+
+    Create the SQL table ``clones`` for LP-ROS, or ``dropped`` for LP-RUS, with these rows. A bag is
+    the set of rows with the same labelset, an open bag one that gains or loses rows.
+    """
     import pyarrow as pa
 
     layout = tables.layout
-    seed = _check_seed(tables, method)
-    tables.rows(keep=True)
+    seed = _check_seed(tables, resampler)
+    tables.rows(store_as_table=True)
     tables.create(
         "hashed",
         statements.HASHED_INSTANCES,
-        title="Naming instances",
+        title="Hashing instances",
         ids=layout.ids(),
         name=f"concat('{seed}:', {layout.instance_key_expression()})",
     )
@@ -197,19 +229,26 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     totals = tables.fetch_row(statements.BAG_TOTALS, title="Counting labelsets")
     n_rows = totals["n_rows"]
     n_bags = totals["n_bags"]
-    is_rus = isinstance(method, LPRUS)
+    is_rus = isinstance(resampler, LPRUS)
     # Rows of bags above the mean size are dropped, rows of bags below it are cloned.
-    sign, comparison, order = (1, ">", "ASC") if is_rus else (-1, "<", "DESC")
+    if is_rus:
+        sign = 1
+        comparison = ">"
+        order = "ASC"
+    else:
+        sign = -1
+        comparison = "<"
+        order = "DESC"
     bags = tables.fetch(
         statements.OPEN_BAGS,
-        title="Sharing out",
+        title="Distributing rows",
         is_open=f"size * {n_bags} {comparison} {n_rows}",
         order=order,
     )
     sizes = arrow_column(bags, "size")
     capacity = sign * sizes - sign * n_rows // max(n_bags, 1)
-    shares = distribute_budget(n_rows_from_percent(method.percent, n_rows), capacity)
-    tables.load("shares", pa.table({"bag": bags["bag"], "size": sizes, "share": shares}))
+    budgets = distribute_budget(n_rows_from_percent(resampler.percent, n_rows), capacity)
+    tables.load("shares", pa.table({"bag": bags["bag"], "size": sizes, "share": budgets}))
     tables.create(
         "ranked", statements.RANKED_INSTANCES, title="Drawing rows", ids_h=layout.ids("h.")
     )
@@ -218,11 +257,11 @@ def select_rows_to_resample(tables: LabelsetTables, method: LPROS | LPRUS) -> in
     else:
         tables.create("drawn", statements.DRAWN_POSITIONS, seed=seed)
         tables.create("clones", statements.CLONES, title="Drawing rows", ids_k=layout.ids("k."))
-    return int(shares.sum())
+    return int(budgets.sum())
 
 
-def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> str:
-    """Return the query for the result of LP-ROS or LP-RUS."""
+def _lp_sql(tables: LabelsetTables, resampler: LPROS | LPRUS, output: Output) -> str:
+    """Return the SQL query for the rows of the result of LP-ROS or LP-RUS."""
     layout = tables.layout
     quote = layout.dialect.quote_identifier
     columns = ", ".join(f"s.{quote(column.name)}" for column in layout.columns)
@@ -233,7 +272,7 @@ def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> st
     if clone_column:
         clone_of_original = f", CAST(0 AS BIGINT) AS {quote(clone_column)}"
         clone_of_copy = f", CAST(d.clone AS BIGINT) AS {quote(clone_column)}"
-    if isinstance(method, LPRUS):
+    if isinstance(resampler, LPRUS):
         return tables.format_sql(
             statements.WITHOUT_DROPPED, columns=columns + clone_of_original, same_ids=same_ids
         )
@@ -246,14 +285,17 @@ def _lp_sql(tables: LabelsetTables, method: LPROS | LPRUS, output: Output) -> st
     )
 
 
-def _check_seed(tables: LabelsetTables, method: LPROS | LPRUS) -> int:
-    """Return the seed; raise ParameterError if it is not an int or instances have no names."""
-    caller = type(method).__name__
+def _check_seed(tables: LabelsetTables, resampler: LPROS | LPRUS) -> int:
+    """Return ``resampler.random_state`` as the seed of the hashes that replace random numbers.
+
+    Raise ParameterError if it is no int, or if no columns identify the instances.
+    """
+    caller = type(resampler).__name__
     if not tables.layout.instance_columns:
         raise ParameterError(
             f"{caller} on a scan draws rows by their names. Say scan(..., instance_column=...)."
         )
-    seed = method.random_state
+    seed = resampler.random_state
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise parameter_error("random_state", f"{caller} on a scan", "be an int", seed)
     return seed

@@ -69,8 +69,13 @@ def scan(
         Format of the files; by default from their suffix.
     engine : {"duckdb", "spark"} or Engine
         The database that computes.
-    memory, spill_directory, threads : optional
-        Limits of DuckDB, see `DuckDBEngine`. (Those of Spark are set in its session.)
+    memory : str, optional
+        Memory limit of DuckDB, such as ``"2GB"``; by default 80 % of the machine's memory. (The
+        limits of Spark are set in its session.)
+    spill_directory : str, optional
+        Folder for what DuckDB spills to disk; by default that for temporary files.
+    threads : int, optional
+        Number of threads of DuckDB; by default all cores.
     spark : SparkSession or str, optional
         For Spark: a session, the address of a master (``spark://...``, ``local[2]``) or of a Spark
         Connect server (``sc://...``). By default the active session.
@@ -120,9 +125,10 @@ def open_scan(
     caller: str,
     **columns: Any,
 ) -> OutOfCoreDataset:
-    """Open files with an engine, which is closed if the files cannot be opened.
+    """Return the data set of files, opened with an engine.
 
-    ``columns`` are keyword parameters of `OutOfCoreDataset`.
+    ``engine`` is an engine or the name of one, which is created with ``engine_options`` and closed
+    if the files cannot be opened. ``columns`` are the keyword parameters of `OutOfCoreDataset`.
     """
     running_engine = open_engine(engine, caller=caller, **engine_options)
     try:
@@ -142,8 +148,14 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         The data.
     engine : Engine
         The database that reads the data.
-    labels, label_column, instance_column, separator
-        See `scan`.
+    labels : sequence, optional
+        All labels in the order of the results; by default those that occur, sorted.
+    label_column : str, optional
+        The column with labels; by default the only column of lists, or ``label``.
+    instance_column : str or sequence of str, optional
+        The columns that identify an instance.
+    separator : str, optional
+        The label separator, if labels are texts.
 
     Examples
     --------
@@ -165,6 +177,7 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         instance_column: str | Sequence[str] | None = None,
         separator: str | None = None,
     ) -> None:
+        """Register the files with the engine and find the columns of labels and instances."""
         self.files = files
         self.engine = engine
         self.name = files.name
@@ -179,10 +192,12 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         self.layout = self._tables.layout
 
     def __repr__(self) -> str:
+        """Return the name, the number of files and the engine in angle brackets."""
         n_files = len(self.files.paths)
         return f"<Scan {self.name!r}: {n_files} file(s), {self.engine.dialect.name}>"
 
     def __exit__(self, *_error: object) -> None:
+        """Close the engine."""
         self.close()
 
     @property
@@ -191,7 +206,7 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         return self._tables.name("source")
 
     def close(self) -> None:
-        """Release the resources of the engine: memory, spilled files and tables."""
+        """Close the engine, which releases its memory, spilled files and tables."""
         self.engine.close()
 
     def difficult_labels(self, *, n_labels: int | None = None) -> RecordList[DifficultLabel]:
@@ -210,27 +225,32 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
         return difficult_labels(self._tables, n_labels)
 
     def __scumble_characterize__(self) -> Summary:
-        """Return the summary for `scumble.characterize`."""
+        """Return the measures of the data; `scumble.characterize` calls this method."""
         with add_path_to_read_error(self.files):
             return summarize_tables(self._tables, self.name)
 
-    def __scumble_resample__(self, method: BaseResampler, out: Any) -> OutOfCoreDataset:
-        """Write the result of ``method.resample(scan, out)``; return a scan of the result."""
+    def __scumble_resample__(self, resampler: BaseResampler, out: Any) -> OutOfCoreDataset:
+        """Resample the data with a resampler; return a scan of the written result.
+
+        ``resampler.resample(scan, out)`` calls this method, which sets the fitted attributes of
+        ``resampler``. ``out`` is the folder, or an `Output`. Raise ScumbleError for other
+        resamplers than REMEDIAL, LPROS and LPRUS.
+        """
         from scumble.out_of_core.resampling import write_lp_random, write_remedial
         from scumble.resample import LPROS, LPRUS, REMEDIAL
 
-        output = validate_output(out, caller=type(method).__name__)
-        if not isinstance(method, REMEDIAL | LPROS | LPRUS):
+        output = validate_output(out, caller=type(resampler).__name__)
+        if not isinstance(resampler, REMEDIAL | LPROS | LPRUS):
             raise ScumbleError(
-                f"{type(method).__name__} works in memory only. On a scan there are REMEDIAL, "
+                f"{type(resampler).__name__} works in memory only. On a scan there are REMEDIAL, "
                 "LPROS and LPRUS; or read the data with scumble.read."
             )
         self._check_partitions(output)
         with add_path_to_read_error(self.files), atomic_folder(output) as folder:
-            if isinstance(method, REMEDIAL):
-                write_remedial(self._tables, method, output, folder)
+            if isinstance(resampler, REMEDIAL):
+                write_remedial(self._tables, resampler, output, folder)
             else:
-                write_lp_random(self._tables, method, output, folder)
+                write_lp_random(self._tables, resampler, output, folder)
         return self._open_result(output)
 
     def _check_partitions(self, output: Output) -> None:
@@ -248,7 +268,7 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
                 )
 
     def _open_result(self, output: Output) -> OutOfCoreDataset:
-        """Return a scan of the written files, with the same engine and layout of columns."""
+        """Return a scan of the files that were written to ``output``, with the same engine."""
         instances: tuple[str, ...] = self.layout.instance_columns
         if not self.layout.has_lists:
             instances = (*instances, output.clone_column or "clone")
@@ -262,7 +282,11 @@ class OutOfCoreDataset(AbstractContextManager["OutOfCoreDataset"]):
 
 
 def open_engine(engine: str | Engine, *, spark: Any, caller: str, **limits: Any) -> Engine:
-    """Return an engine: the object itself, or a new one by its name."""
+    """Return an engine: ``engine`` itself, or a new one if it is a name.
+
+    ``limits`` are the parameters of `DuckDBEngine`, ``spark`` that of `SparkEngine`; raise
+    ParameterError if a limit is given for Spark.
+    """
     if not isinstance(engine, str):
         return engine
     check_choice(engine, ENGINES, name="engine", caller=caller)

@@ -59,16 +59,17 @@ GROUP BY label
 RATIOS = """
 SELECT label, n, ratio, ln(ratio) AS log_ratio, ratio > CAST('{mean_ir}' AS DOUBLE) AS rare
 FROM (
-  SELECT label, n, CAST(most AS DOUBLE) / n AS ratio
-  FROM {label_counts} CROSS JOIN (SELECT max(n) AS most FROM {label_counts})
+  SELECT label, n, CAST(max_n AS DOUBLE) / n AS ratio
+  FROM {label_counts} CROSS JOIN (SELECT max(n) AS max_n FROM {label_counts})
 )
 """
 
 
-def score_of(k: str, ratio_sum: str, log_sum: str) -> str:
-    """Return the expression for SCUMBLE of k labels, from sums of their IRLbl and its logarithm.
+def scumble_expression(k: str, ratio_sum: str, log_sum: str) -> str:
+    """Return the SQL expression for the SCUMBLE of a labelset with ``k`` labels.
 
-    A single label has a SCUMBLE of exactly 0.
+    ``ratio_sum`` and ``log_sum`` are the sums of their IRLbl and of its logarithm; all arguments
+    are SQL expressions too. A single label has a SCUMBLE of exactly 0.
     """
     return (
         f"CASE WHEN {k} <= 1 THEN CAST(0 AS DOUBLE) ELSE "
@@ -77,11 +78,11 @@ def score_of(k: str, ratio_sum: str, log_sum: str) -> str:
 
 
 #: SCUMBLE of all labels of a labelset, and of its rare and its frequent labels alone.
-SCORE_OF_ALL = score_of(
+SCORE_OF_ALL = scumble_expression(
     "(n_rare + n_frequent)", "(rare_sum + frequent_sum)", "(rare_log + frequent_log)"
 )
-SCORE_OF_RARE = score_of("n_rare", "rare_sum", "rare_log")
-SCORE_OF_FREQUENT = score_of("n_frequent", "frequent_sum", "frequent_log")
+SCORE_OF_RARE = scumble_expression("n_rare", "rare_sum", "rare_log")
+SCORE_OF_FREQUENT = scumble_expression("n_frequent", "frequent_sum", "frequent_log")
 
 #: The three scores of every labelset.
 LABELSET_SCORES = f"""
@@ -174,47 +175,48 @@ FREQUENT_LABELSETS = "SELECT labels, n FROM {sets} ORDER BY n DESC, labels LIMIT
 
 # REMEDIAL. Label counts do not change, and therefore neither do ratios and minority labels. A
 # labelset has three scores: of all labels, and of the two halves after a split. So all passes are
-# sums over the table of labelsets; the data is read only once more, for the result. ``lowest`` is
-# the lowest threshold of the previous passes: a mixed labelset with a higher score has been split.
+# sums over the table of labelsets; the data is read only once more, for the result. A mixed
+# labelset has rare and frequent labels; it has been split if its score is above
+# ``lowest_threshold``, the lowest threshold of the previous passes.
 
-IS_APART = "(n_rare > 0 AND n_frequent > 0 AND score > CAST('{lowest}' AS DOUBLE))"
+IS_SPLIT = "(n_rare > 0 AND n_frequent > 0 AND score > CAST('{lowest_threshold}' AS DOUBLE))"
 IS_ONE_SIDED = "(n_rare = 0 OR n_frequent = 0)"
 
 PASS_TOTAL = f"""
-SELECT coalesce(sum(n * CASE WHEN {IS_APART} THEN rare_score + frequent_score ELSE score END), 0)
+SELECT coalesce(sum(n * CASE WHEN {IS_SPLIT} THEN rare_score + frequent_score ELSE score END), 0)
        AS total
 FROM {{scored}}
 """
 
 #: The number of halves, or unsplit labelsets, with a score above the threshold.
-PIECES_ABOVE = f"""
-(CASE WHEN {IS_APART}
+N_PARTS_ABOVE = f"""
+(CASE WHEN {IS_SPLIT}
       THEN CASE WHEN rare_score > CAST('{{threshold}}' AS DOUBLE) THEN 1 ELSE 0 END
          + CASE WHEN frequent_score > CAST('{{threshold}}' AS DOUBLE) THEN 1 ELSE 0 END
       WHEN score > CAST('{{threshold}}' AS DOUBLE) THEN 1 ELSE 0 END)
 """
 
 #: Those of them with only rare or only frequent labels; splitting one adds a copy without labels.
-ONE_SIDED_ABOVE = f"(CASE WHEN {IS_APART} OR {IS_ONE_SIDED} THEN {PIECES_ABOVE} ELSE 0 END)"
+ONE_SIDED_ABOVE = f"(CASE WHEN {IS_SPLIT} OR {IS_ONE_SIDED} THEN {N_PARTS_ABOVE} ELSE 0 END)"
 
 PASS_COUNTS = f"""
 SELECT
-  CAST(coalesce(sum(n * {PIECES_ABOVE}), 0) AS BIGINT) AS n_above_mean,
+  CAST(coalesce(sum(n * {N_PARTS_ABOVE}), 0) AS BIGINT) AS n_above_mean,
   CAST(coalesce(sum(n * {ONE_SIDED_ABOVE}), 0) AS BIGINT) AS n_one_sided
 FROM {{scored}}
 """
 
 #: The labelsets that change: whether they are split, and the number of copies without labels.
 CHANGED_LABELSETS = f"""
-SELECT set_id, labels, is_apart, n_empty
-FROM (SELECT set_id, labels, {IS_APART} AS is_apart, {{n_empty}} AS n_empty FROM {{scored}})
-WHERE is_apart OR n_empty > 0
+SELECT set_id, labels, is_split, n_empty
+FROM (SELECT set_id, labels, {IS_SPLIT} AS is_split, {{n_empty}} AS n_empty FROM {{scored}})
+WHERE is_split OR n_empty > 0
 """
 
 #: The rare labels of the labelsets that are split.
 RARE_HALVES = """
 SELECT u.set_id, array_sort(array_agg(u.label)) AS rare
-FROM (SELECT set_id, UNNEST!(labels) AS label FROM {changed} WHERE is_apart) u
+FROM (SELECT set_id, UNNEST!(labels) AS label FROM {changed} WHERE is_split) u
 JOIN {ratios} r ON u.label = r.label
 WHERE r.rare
 GROUP BY SET_GROUP!(u.set_id)
@@ -223,7 +225,7 @@ GROUP BY SET_GROUP!(u.set_id)
 #: The rare labels and the number of copies of each labelset that changes, as spelled in the data.
 LABELSET_SPLITS = """
 SELECT /*+ SHUFFLE_HASH(h) */
-       {raw} AS raw, h.rare, CASE WHEN c.is_apart THEN 2 ELSE 1 END + c.n_empty AS n_copies
+       {raw} AS raw, h.rare, CASE WHEN c.is_split THEN 2 ELSE 1 END + c.n_empty AS n_copies
 FROM {changed} c {spellings}
 LEFT JOIN {rare_halves} h ON c.set_id = h.set_id
 """
@@ -239,7 +241,7 @@ FROM (
   SELECT /*+ SHUFFLE_HASH(p) */
          {row_columns}{row_labels} AS scumble_labels, p.rare AS scumble_rare, c.copy AS scumble_copy
   FROM {source} s
-  LEFT JOIN {parts} p ON {row_labels} = p.raw
+  LEFT JOIN {splits} p ON {row_labels} = p.raw
   JOIN {copies} c ON coalesce(p.n_copies, 1) = c.n_copies
 )
 """
@@ -272,30 +274,39 @@ FROM ({pairs}) d LEFT JOIN {source} s ON {same_ids} AND d.{label} IS NOT DISTINC
 # LP-ROS and LP-RUS. Random numbers are hashes of the seed and the name of an instance or a bag, so
 # that they do not depend on the order in which an engine processes rows.
 
+#: The instances with a hash of the seed and their name.
 HASHED_INSTANCES = "SELECT {ids}, CANONICAL!(labels) AS labels, md5({name}) AS hash FROM {rows}"
+#: The bags: the sets of instances with the same labelset, named by their lowest hash.
 BAGS = "SELECT labels, min(hash) AS bag, count(*) AS size FROM {hashed} GROUP BY labels"
 BAG_TOTALS = """
 SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS n_rows, count(*) AS n_bags FROM {bags}
 """
+#: The bags that gain or lose rows.
 OPEN_BAGS = "SELECT bag, size FROM {bags} WHERE {is_open} ORDER BY size {order}, bag"
+#: The instances of the open bags with their rank by hash. The share of a bag is the number of rows
+#: that it gains or loses.
 RANKED_INSTANCES = """
 SELECT {ids_h}, s.bag, s.size, s.share,
        row_number() OVER (PARTITION BY s.bag ORDER BY h.hash) AS place
 FROM {hashed} h JOIN {bags} b ON h.labels = b.labels JOIN {shares} s ON b.bag = s.bag
 """
 DROPPED_INSTANCES = "SELECT {ids} FROM {ranked} WHERE place <= share"
+#: A random position in its bag for each clone.
 DRAWN_POSITIONS = """
 SELECT bag, turn, HEX!(substr(md5(concat('{seed}:', bag, ':', CAST(turn AS STRING))), 1, 15)) % size
        AS place
 FROM (SELECT bag, size, UP_TO!(share) AS turn FROM {shares} WHERE share > 0)
 """
+#: The instances to clone, with the number of the clone among those of the same instance.
 CLONES = """
 SELECT {ids_k}, row_number() OVER (PARTITION BY {ids_k} ORDER BY d.bag, d.turn) AS clone
 FROM {drawn} d JOIN {ranked} k ON d.bag = k.bag AND d.place = k.place - 1
 """
+#: The result of LP-RUS.
 WITHOUT_DROPPED = """
 SELECT {columns} FROM {source} s WHERE NOT EXISTS (SELECT 1 FROM {dropped} d WHERE {same_ids})
 """
+#: The result of LP-ROS.
 WITH_CLONES = """
 SELECT {columns}{clone_0} FROM {source} s
 UNION ALL

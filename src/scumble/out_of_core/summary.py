@@ -49,9 +49,11 @@ class InstanceScores:
         self._n_rows = n_rows
 
     def __repr__(self) -> str:
+        """Return the number of instances in angle brackets, without fetching scores."""
         return f"<InstanceScores: {self._n_rows:,} instances, to_arrow() fetches them>"
 
     def __len__(self) -> int:
+        """Return the number of instances."""
         return self._n_rows
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -114,9 +116,11 @@ class LabelsetRelation:
         self._totals = totals
 
     def __repr__(self) -> str:
+        """Return the number of labelsets in angle brackets, without fetching them."""
         return f"<LabelsetRelation: {len(self):,} labelsets, head() fetches the most frequent>"
 
     def __len__(self) -> int:
+        """Return the number of distinct labelsets."""
         return self._totals["n_labelsets"]
 
     @property
@@ -152,7 +156,7 @@ class LabelsetRelation:
 
 
 def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
-    """Return the summary of `scumble.characterize`."""
+    """Return the measures of the data as `scumble.characterize` does; ``name`` is its name."""
     totals = tables.totals
     tables.scored()
     n_rows = totals["n_instances"]
@@ -178,7 +182,10 @@ def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
 
 
 def measure_labels(tables: LabelsetTables) -> LabelStatistics:
-    """Return the count, the mean SCUMBLE and its squared deviations of every label."""
+    """Return count, mean SCUMBLE and sum of its squared deviations for every label.
+
+    Labels that `scan` declares but no instance has are included, with the mean NaN.
+    """
     occurring_labels, counts = tables.labels
     tables.scored()
     tables.create_if_missing("label_means", statements.LABEL_MEANS, title="Scoring labels")
@@ -187,6 +194,7 @@ def measure_labels(tables: LabelsetTables) -> LabelStatistics:
     positions = find_label_positions(occurring_labels, names)
 
     def with_unseen_labels(values: Array, fill_value: float, dtype: Any = float) -> Array:
+        """Return the values of all labels, given those of the labels that occur."""
         all_values = np.full(len(names), fill_value, dtype)
         all_values[positions] = values
         return all_values
@@ -200,11 +208,15 @@ def measure_labels(tables: LabelsetTables) -> LabelStatistics:
 
 
 def difficult_labels(tables: LabelsetTables, n_labels: int | None) -> RecordList[DifficultLabel]:
-    """Rank the minority labels by SCUMBLELbl, with the majority labels that co-occur."""
+    """Return the minority labels, ranked by SCUMBLELbl, with the majority labels that co-occur.
+
+    ``n_labels`` is the maximum number of labels; None means all.
+    """
     names, counts, means, _ = measure_labels(tables)
     index_of = {name: index for index, name in enumerate(names)}
 
     def count_cooccurrences(labels: Array) -> Iterator[LabelCooccurrences]:
+        """Yield the joint counts of each of some label indices with majority labels."""
         partners_of = _cooccurring_labels(tables, [names[label] for label in labels])
         for label in labels:
             pairs = [(index_of[name], n) for name, n in partners_of.get(names[label], ())]
@@ -218,7 +230,11 @@ def difficult_labels(tables: LabelsetTables, n_labels: int | None) -> RecordList
 def _cooccurring_labels(
     tables: LabelsetTables, labels: list[Any]
 ) -> dict[Any, list[tuple[Any, int]]]:
-    """Return the majority labels that co-occur with each of some labels, and the joint counts."""
+    """Return, for each label, pairs of a majority label and their joint count.
+
+    The joint count is the number of instances that have both. Labels without such pairs are left
+    out.
+    """
     import pyarrow as pa
 
     partners_of: dict[Any, list[tuple[Any, int]]] = {}

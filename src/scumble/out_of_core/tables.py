@@ -20,7 +20,10 @@ from scumble.out_of_core.files import Files
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """The columns of the input, and SQL expressions for them."""
+    """The columns of the input by their roles, and SQL expressions for them.
+
+    *Instance columns* identify an instance. ``prefix`` is the alias of a table with a dot ("s.").
+    """
 
     columns: tuple[Column, ...]  # all columns
     label: Column  # the column with labels
@@ -41,22 +44,28 @@ class ColumnLayout:
         return tuple(column.name for column in self.columns if column.name not in used)
 
     def ids(self, prefix: str = "") -> str:
-        """Return the instance columns, separated by commas."""
+        """Return the names of the instance columns as SQL, separated by commas."""
         return ", ".join(
             prefix + self.dialect.quote_identifier(name) for name in self.instance_columns
         )
 
     def ids_first(self, prefix: str = "") -> str:
-        """Return the instance columns with a comma after each; "" if there are none."""
+        """Return the names of the instance columns as SQL, each followed by a comma.
+
+        The text is empty if there are none.
+        """
         return f"{self.ids(prefix)}, " if self.instance_columns else ""
 
     def same_ids(self, left: str, right: str) -> str:
-        """Return the condition that rows of two tables belong to the same instance."""
+        """Return the SQL condition that rows of two tables belong to the same instance.
+
+        ``left`` and ``right`` are the names of the tables, or aliases.
+        """
         names = map(self.dialect.quote_identifier, self.instance_columns)
         return " AND ".join(f"{left}.{name} = {right}.{name}" for name in names)
 
     def label_expression(self, prefix: str = "") -> str:
-        """Return the expression for the label, or the list of labels, of an input row."""
+        """Return the SQL expression for the label, or the list of labels, of an input row."""
         name = prefix + self.dialect.quote_identifier(self.label.name)
         if self.separator is not None:
             separator = self.dialect.text(self.separator)
@@ -67,7 +76,7 @@ class ColumnLayout:
         return name
 
     def instance_key_expression(self) -> str:
-        """Return the arguments of SQL's ``concat`` for the name of an instance as one text."""
+        """Return SQL arguments of ``concat`` that join the instance columns with slashes."""
         names = [
             f"CAST({self.dialect.quote_identifier(name)} AS STRING)"
             for name in self.instance_columns
@@ -79,24 +88,31 @@ def find_column_layout(
     columns: Sequence[Column],
     dialect: Dialect,
     *,
-    where: str,
+    path: str,
     label_column: str | None = None,
     instance_column: str | Sequence[str] | None = None,
     separator: str | None = None,
 ) -> ColumnLayout:
-    """Return the layout of columns, from the user's parameters or by the names of columns."""
+    """Return which columns hold the labels and identify the instances.
+
+    ``label_column``, ``instance_column`` and ``separator`` are the parameters of `scan`. Without a
+    label column it is the only column of lists, else the column ``label``; without an instance
+    column, every row is an instance if labels are in lists, else it is the column ``instance``.
+    ``path`` is the path that `ReadError` names.
+    """
     by_name = {column.name: column for column in columns}
 
     def check(name: str, parameter: str) -> str:
-        return check_column_name(name, by_name, parameter=parameter, where=where)
+        """Return the name of an existing column; raise ReadError if there is none."""
+        return check_column_name(name, by_name, parameter=parameter, path=path)
 
-    label_name = check(label_column or _guess_label_column(columns, where), "label_column")
+    label_name = check(label_column or _guess_label_column(columns, path), "label_column")
     if isinstance(instance_column, str):
         instance_column = (instance_column,)
     instance_names = tuple(check(name, "instance_column") for name in instance_column or ())
     if label_name in instance_names:
         raise ReadError(
-            f"the column {label_name!r} cannot name both labels and instances.", path=where
+            f"the column {label_name!r} cannot name both labels and instances.", path=path
         )
     layout = ColumnLayout(
         columns=tuple(columns),
@@ -110,8 +126,11 @@ def find_column_layout(
     return replace(layout, instance_columns=(check("instance", "instance_column"),))
 
 
-def _guess_label_column(columns: Sequence[Column], where: str) -> str:
-    """Return the name of the only column of lists, or else ``label``."""
+def _guess_label_column(columns: Sequence[Column], path: str) -> str:
+    """Return the name of the only column of lists; if there is none or several, ``label``.
+
+    Raise ReadError if there is no column ``label`` either.
+    """
     lists = [column for column in columns if column.is_list and column.kind != "other"]
     if len(lists) == 1:
         return lists[0].name
@@ -121,18 +140,21 @@ def _guess_label_column(columns: Sequence[Column], where: str) -> str:
     raise ReadError(
         "which column holds the labels? Expected exactly one column of lists, or one called "
         f"'label'. Found {join_names(names, 12)}. Say label_column=...",
-        path=where,
+        path=path,
     )
 
 
-def check_column_name(name: str, columns: dict[str, Column], *, parameter: str, where: str) -> str:
-    """Return the name; raise ReadError if there is no such column."""
+def check_column_name(name: str, columns: dict[str, Column], *, parameter: str, path: str) -> str:
+    """Return a column name unchanged; raise ReadError if there is no such column.
+
+    ``parameter`` is the parameter that named it, and ``path`` that of the file, for the message.
+    """
     if name in columns:
         return name
     raise ReadError(
         f"there is no column {name!r}. Expected one of {join_names(columns, 12)}. Check "
         f"{parameter}.",
-        path=where,
+        path=path,
     )
 
 
@@ -145,6 +167,7 @@ class Workspace:
     """
 
     def __init__(self, engine: Engine) -> None:
+        """Make an empty workspace with a random prefix for the names of its tables."""
         self.engine = engine
         self._values: dict[str, Any] = {}
         self._prefix = f"scumble_{uuid.uuid4().hex[:8]}_"
@@ -152,15 +175,18 @@ class Workspace:
         self._renamed: dict[str, str] = {}
 
     def name(self, table: str) -> str:
-        """Return the name of a table in the engine."""
+        """Return the name that a table of this workspace has in the engine."""
         return self._prefix + self._renamed.get(table, table)
 
     def load(self, table: str, content: Any) -> None:
-        """Register an Arrow table."""
+        """Make an Arrow table available as the table ``table``."""
         self.engine.load(self._prefix + table, content)
 
     def create(self, table: str, sql: str, *, title: str | None = None, **values: Any) -> None:
-        """Create a table, or a view if there is no title."""
+        """Create a table, or a view if ``title`` is None, from a statement of `format_sql`.
+
+        ``title`` names the work in progress bars.
+        """
         name = self._prefix + table
         query = self.format_sql(sql, **values)
         if title is None:
@@ -171,39 +197,46 @@ class Workspace:
     def create_if_missing(
         self, table: str, sql: str, *, title: str | None = None, **values: Any
     ) -> None:
-        """Create a table, or a view if there is no title, unless it exists already."""
+        """Create a table or a view like `create`, unless this method has created it before."""
         if table not in self._created:
             self.create(table, sql, title=title, **values)
             self._created.add(table)
 
     def format_sql(self, sql: str, **values: Any) -> str:
-        """Replace the names in braces of a statement by values, or else by names of tables."""
+        """Return a statement in which values and names of tables replace the names in braces.
+
+        A name stands for its entry in ``values``, else in ``self._values``, else for a table.
+        """
         names = [name for _, name, _, _ in Formatter().parse(sql) if name]
         return sql.format_map({name: self.name(name) for name in names} | self._values | values)
 
     def fetch(self, sql: str, *, title: str, **values: Any) -> Any:
-        """Run a statement; return an Arrow table."""
+        """Run a statement of `format_sql`; return its result as an Arrow table."""
         return self.engine.query(self.format_sql(sql, **values), title=title)
 
     def fetch_row(self, sql: str, *, title: str, **values: Any) -> dict[str, Any]:
-        """Run a statement with a single row as its result; return it by column."""
+        """Run a statement whose result is a single row; return its values by column name."""
         [row] = self.fetch(sql, title=title, **values).to_pylist()
         return dict(row)
 
     def fetch_value(self, sql: str, *, title: str, **values: Any) -> Any:
-        """Run a statement with a single value as its result."""
+        """Run a statement whose result is a single value; return it."""
         [value] = self.fetch_row(sql, title=title, **values).values()
         return value
 
 
 def arrow_column(table: Any, name: str) -> Array:
-    """Return a column of numbers of an Arrow table as a NumPy array."""
+    """Return the column ``name`` of an Arrow table, which holds numbers, as a NumPy array."""
     values: Array = table.column(name).combine_chunks().to_numpy(zero_copy_only=False)
     return values
 
 
 class LabelsetTables(Workspace):
-    """Tables of one input, which are computed when they are first needed."""
+    """The SQL tables of one input, which are computed when they are first needed.
+
+    A labelset is the set of labels of an instance. The data may spell it in several ways, because
+    of the order of labels, duplicates, nulls or missing lists; its *canonical* spelling is sorted.
+    """
 
     def __init__(
         self,
@@ -215,13 +248,14 @@ class LabelsetTables(Workspace):
         instance_column: str | Sequence[str] | None = None,
         separator: str | None = None,
     ) -> None:
+        """Register the files as the table ``source`` and find its columns; see `scan`."""
         super().__init__(engine)
         self.declared_labels = None if labels is None else list(labels)
-        self.where = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
+        self.path_text = files.paths[0] if len(files.paths) == 1 else f"{files.paths[0]}, ..."
         self.layout = find_column_layout(
             engine.open(self.name("source"), files),
             engine.dialect,
-            where=self.where,
+            path=self.path_text,
             label_column=label_column,
             instance_column=instance_column,
             separator=separator,
@@ -229,8 +263,12 @@ class LabelsetTables(Workspace):
         self.is_canonical = True  # whether each labelset has a single spelling in the data
         self._has_checked_names = False
 
-    def rows(self, *, keep: bool = False) -> None:
-        """Create ``rows``: the instances with their lists of labels; ``keep`` stores them."""
+    def rows(self, *, store_as_table: bool = False) -> None:
+        """Create the view ``rows``: the instances with their lists of labels.
+
+        If they have to be collected from several input rows, ``store_as_table`` makes ``rows`` a
+        table, which is computed once.
+        """
         layout = self.layout
         if layout.has_lists:
             self.create_if_missing(
@@ -241,18 +279,21 @@ class LabelsetTables(Workspace):
             )
             return
         self._check_instance_names()
-        if keep:
+        if store_as_table:
             self._renamed["rows"] = "rows_stored"
         self.create_if_missing(
-            "rows_stored" if keep else "rows",
+            "rows_stored" if store_as_table else "rows",
             statements.ROWS_FROM_PAIRS,
-            title="Gathering instances" if keep else None,
+            title="Gathering instances" if store_as_table else None,
             ids=layout.ids(),
             label=layout.label_expression(),
         )
 
     def sets(self) -> None:
-        """Create ``sets``: the distinct labelsets and their counts."""
+        """Create the table ``sets``: the distinct labelsets and their counts.
+
+        Also set `is_canonical`: whether the data spells each labelset in a single way.
+        """
         if "sets" in self._created:
             return
         self.rows()
@@ -269,7 +310,10 @@ class LabelsetTables(Workspace):
 
     @cached_property
     def labels(self) -> tuple[list[Any], Array]:
-        """The labels that occur and their counts; the property also creates ``ratios``."""
+        """The labels that occur, sorted, and their counts.
+
+        The first use also creates the table ``ratios``, with the IRLbl of each label.
+        """
         self.sets()
         self.create_if_missing("label_counts", statements.LABEL_COUNTS, title="Counting labels")
         sql = "SELECT label, n FROM {label_counts} ORDER BY label"
@@ -284,7 +328,10 @@ class LabelsetTables(Workspace):
         return table.column("label").to_pylist(), counts
 
     def scored(self) -> None:
-        """Create ``scored``: the SCUMBLE scores of every labelset."""
+        """Create the table ``scored``: the SCUMBLE of every labelset, and of its two halves.
+
+        The halves are its rare and its frequent labels.
+        """
         if "scored" in self._created:
             return
         _ = self.labels  # creates ``ratios``
@@ -299,7 +346,10 @@ class LabelsetTables(Workspace):
             self.engine.drop(self.name("raw_sets"))
 
     def slices(self, table: str) -> list[str]:
-        """Divide a table of labelsets into subqueries that fit into memory one by one."""
+        """Return subqueries that divide a table of labelsets into slices.
+
+        Each slice fits into memory; a single slice is the name of the table.
+        """
         n_sets = self.totals["n_labelsets"]
         name = self.name(table)
         n_slices = self.engine.n_slices(n_sets)
@@ -312,7 +362,7 @@ class LabelsetTables(Workspace):
         ]
 
     def scored_spellings(self) -> None:
-        """Create ``scored_raw``: the score of each spelling of a labelset in the data."""
+        """Create the view ``scored_raw``: SCUMBLE of each spelling of a labelset in the data."""
         self.scored()
         if self.is_canonical:
             self.create_if_missing("scored_raw", statements.RAW_SCORES_IF_CANONICAL)
@@ -321,7 +371,7 @@ class LabelsetTables(Workspace):
 
     @cached_property
     def totals(self) -> dict[str, int]:
-        """Counts of instances, labelsets and assignments."""
+        """Counts of instances, labelsets and label assignments by name, computed once."""
         self.sets()
         return self.fetch_row(statements.LABELSET_TOTALS, title="Adding up")
 
@@ -338,6 +388,6 @@ class LabelsetTables(Workspace):
             raise ReadError(
                 f"{n_missing} rows do not name their instance: {', '.join(names)} is null. "
                 "Expected a name in every row; leave these rows out.",
-                path=self.where,
+                path=self.path_text,
             )
         self._has_checked_names = True

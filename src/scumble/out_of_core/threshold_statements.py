@@ -1,8 +1,12 @@
 """The SQL statements for thresholds, which all engines share; see `scumble.out_of_core.statements`.
 
 Only the highest scores of a label matter: those of max(4 P, P + 4) rows, P being its positives, and
-one more, with ties. A window function finds them; all further statements use only these. The shared
-recall is computed where the curve of a label passes one of the rates, at most 80 per label.
+one more, with ties. A window function finds them; all further statements use only these.
+
+The recall curve of a label is its recall as a function of the prediction rate, the number of
+predictions per positive. The shared recall is the mean of these curves at a fixed list of rates. It
+is computed where the curve of a label passes one of the rates, at most 80 per label. A *hit* is
+a prediction of a label that the instance has, a true positive.
 """
 
 #: The scores with our column names.
@@ -25,8 +29,9 @@ COUNT_ROWS_WITHOUT_INSTANCE = (
     "SELECT count(*) AS n FROM (SELECT {label_ids_as} FROM {source}) WHERE {missing}"
 )
 
+#: The number of positives of each label, and the largest number of predictions to consider.
 POSITIVES = """
-SELECT label, n AS positives, greatest(4 * n, n + 4) AS most
+SELECT label, n AS positives, greatest(4 * n, n + 4) AS max_predicted
 FROM (SELECT label, count(*) AS n FROM {truth} GROUP BY label)
 """
 
@@ -37,15 +42,15 @@ FROM (SELECT {ids} FROM {cells} UNION SELECT {ids} FROM (SELECT {label_ids_as} F
 
 #: The highest scores of each label, and whether the instance has the label.
 TOP_SCORES = """
-SELECT {ids_k}, k.label, k.score, CASE WHEN t.label IS NULL THEN 0 ELSE 1 END AS has
+SELECT {ids_k}, k.label, k.score, CASE WHEN t.label IS NULL THEN 0 ELSE 1 END AS has_label
 FROM (
-  SELECT {ids_c}, c.label, c.score, p.most,
-         rank() OVER (PARTITION BY c.label ORDER BY c.score DESC) AS place
+  SELECT {ids_c}, c.label, c.score, p.max_predicted,
+         rank() OVER (PARTITION BY c.label ORDER BY c.score DESC) AS score_rank
   FROM {cells} c JOIN {positives} p ON c.label = p.label
   WHERE c.score > 0
 ) k
 LEFT JOIN {truth} t ON k.label = t.label AND {same_ids_k}
-WHERE k.place <= k.most + 1
+WHERE k.score_rank <= k.max_predicted + 1
 """
 
 #: Duplicates among them.
@@ -55,13 +60,13 @@ SELECT {ids}, label, count(*) AS n FROM {top} GROUP BY {ids}, label HAVING count
 
 #: The candidate thresholds, which are between different scores.
 CANDIDATE_THRESHOLDS = """
-SELECT s.label, s.score, p.positives, p.most,
+SELECT s.label, s.score, p.positives, p.max_predicted,
        CAST(sum(s.n) OVER above AS BIGINT) AS n_predicted,
        CAST(sum(s.n_hits) OVER above AS BIGINT) AS hits,
        coalesce(lead(s.score) OVER (PARTITION BY s.label ORDER BY s.score DESC),
                 CAST(0 AS DOUBLE)) AS below
 FROM (
-  SELECT label, score, count(*) AS n, CAST(sum(has) AS BIGINT) AS n_hits
+  SELECT label, score, count(*) AS n, CAST(sum(has_label) AS BIGINT) AS n_hits
   FROM {top} GROUP BY label, score
 ) s
 JOIN {positives} p ON s.label = p.label
@@ -82,7 +87,7 @@ FROM (
            coalesce(lag(n_predicted) OVER along, 0) AS n_before,
            coalesce(lag(hits) OVER along, 0) AS hits_before
     FROM (
-      SELECT label, positives, n_predicted, hits FROM {cuts} WHERE positives > 1
+      SELECT label, positives, n_predicted, hits FROM {candidates_by_label} WHERE positives > 1
       UNION ALL
       SELECT label, positives, CAST({n_instances} AS BIGINT), positives
       FROM {positives} WHERE positives > 1
@@ -93,22 +98,23 @@ FROM (
 WHERE low < high
 """
 
-#: The sum of the recall of all labels at each rate.
+#: The sum of the recall of all labels at each rate, and the number of labels whose curve passes it.
 RECALLS = """
-SELECT place, sum((hits_before + (hits - hits_before) * (CAST('{step}' AS DOUBLE) * place
+SELECT rate_index, sum((hits_before + (hits - hits_before) * (CAST('{step}' AS DOUBLE) * rate_index
                    * positives - n_before) / (n_predicted - n_before)) / positives) AS total,
        count(*) AS n
 FROM (
-  SELECT *, low + 1 + turn AS place
-  FROM (SELECT *, UP_TO!(high - low) AS turn FROM {pieces})
+  SELECT *, low + 1 + turn AS rate_index
+  FROM (SELECT *, UP_TO!(high - low) AS turn FROM {recall_segments})
 )
-GROUP BY place
+GROUP BY rate_index
 """
 COUNT_LABELS_SHARING_RECALL = "SELECT count(*) AS n FROM {positives} WHERE positives > 1"
 
 #: The candidates that may be selected, and their number of predictions per positive.
 ALLOWED_THRESHOLDS = """
-SELECT *, CAST(n_predicted AS DOUBLE) / positives AS rate FROM {cuts} WHERE n_predicted <= most
+SELECT *, CAST(n_predicted AS DOUBLE) / positives AS rate
+FROM {candidates_by_label} WHERE n_predicted <= max_predicted
 """
 
 #: The same with the shared recall, interpolated between two rates as by `numpy.interp`.
@@ -118,10 +124,10 @@ SELECT a.*, CASE WHEN a.rate = s.rate THEN s.recall
 FROM (
   SELECT *, least(CASE WHEN rate < guess * CAST('{step}' AS DOUBLE) THEN guess - 1
                        WHEN rate >= (guess + 1) * CAST('{step}' AS DOUBLE) THEN guess + 1
-                       ELSE guess END, {last}) AS place
+                       ELSE guess END, {last}) AS rate_index
   FROM (SELECT *, CAST(floor(rate * {per_unit}) AS BIGINT) AS guess FROM ({allowed}))
 ) a
-JOIN {shared} s ON a.place = s.place
+JOIN {shared} s ON a.rate_index = s.rate_index
 """
 
 OBSERVED_HITS = "hits"
@@ -136,13 +142,13 @@ METRIC = """
 
 #: The best candidate of each label: the highest gain, and with ties the fewest predictions.
 SELECTED_THRESHOLDS = """
-SELECT label, score, below, n_predicted, hits, expected, n_cuts
+SELECT label, score, below, n_predicted, hits, expected, n_candidates
 FROM (
-  SELECT *, count(*) OVER (PARTITION BY label) AS n_cuts,
-         row_number() OVER (PARTITION BY label ORDER BY {gain} DESC, n_predicted) AS place_of
+  SELECT *, count(*) OVER (PARTITION BY label) AS n_candidates,
+         row_number() OVER (PARTITION BY label ORDER BY {gain} DESC, n_predicted) AS gain_rank
   FROM (SELECT *, {metric} AS expected FROM ({candidates}))
 )
-WHERE place_of = 1
+WHERE gain_rank = 1
 """
 METRIC_GAIN = "expected"
 RATE_GAIN = "(-abs(n_predicted - positives))"

@@ -70,8 +70,14 @@ def label_thresholds(
     labels : str, Path, sequence of them, or OutOfCoreDataset
         The true labels of these instances: files with one label per row or with lists, as `scan`
         reads them; or a scan, which may have other column names.
-    rule, metric, strength, threshold : object
-        See `scumble.learn.label_thresholds`.
+    rule : {"shrunken", "capped", "rate", "fixed"}
+        How to choose, see `scumble.learn.label_thresholds`; ``"plain"`` is not available here.
+    metric : {"f1", "f2", "f0.5"}
+        The metric to maximize.
+    strength : float
+        The number of positives that the mean of all labels counts as, in rule ``"shrunken"``.
+    threshold : float
+        The threshold of rule ``"fixed"``.
     n_instances : int, optional
         Number of instances; by default the number of those in either table.
     label_column, instance_column : str, optional
@@ -171,21 +177,22 @@ class ThresholdTables(Workspace):
         instance_column: str | Sequence[str],
         score_column: str,
     ) -> None:
+        """Register the files with scores, and check that they match the true labels."""
         super().__init__(truth.engine)
         self._rule = rule
         self._truth = truth
-        self._where = files.paths[0]
+        self._path = files.paths[0]
         columns = {column.name: column for column in self.engine.open(self.name("scores"), files)}
         layout = find_column_layout(
             list(columns.values()),
             truth.engine.dialect,
-            where=self._where,
+            path=self._path,
             label_column=label_column,
             instance_column=instance_column,
         )
-        check_column_name(score_column, columns, parameter="score_column", where=self._where)
+        check_column_name(score_column, columns, parameter="score_column", path=self._path)
         for problem in _layout_problems(layout, truth.layout, columns[score_column]):
-            raise ReadError(problem, path=self._where)
+            raise ReadError(problem, path=self._path)
         # In the tables of scores and of labels the instance columns are renamed to i0, i1, ...
         renamed = replace(
             layout, instance_columns=tuple(f"i{i}" for i in range(len(layout.instance_columns)))
@@ -210,7 +217,10 @@ class ThresholdTables(Workspace):
         }
 
     def choose(self, n_instances: int | None) -> ThresholdTable:
-        """Return a threshold for each label of either table."""
+        """Return the table of thresholds, with a row for each label of either table, sorted.
+
+        ``n_instances`` is the number of instances; None counts those in either table.
+        """
         score_labels = self._create_score_tables()
         if not n_instances:
             n_instances = self.fetch_value(statements.COUNT_INSTANCES, title="Counting instances")
@@ -228,13 +238,16 @@ class ThresholdTables(Workspace):
         return table_from_thresholds(labels, selected, self._rule.metric)
 
     def drop_all(self) -> None:
-        """Drop all tables, because the engine may remain open."""
-        for table in ("cuts", "top", "positives", "truth"):
+        """Delete all tables of this object, because the engine may remain open."""
+        for table in ("candidates_by_label", "top", "positives", "truth"):
             if table in self._created:
                 self.engine.drop(self.name(table))
 
     def _create_score_tables(self) -> list[Any]:
-        """Create the tables of scores and true labels, check them, and return the scored labels."""
+        """Create the tables of scores and of true labels; return the labels that have scores.
+
+        Raise ReadError if a score is invalid or a row does not name its instance.
+        """
         self.create_if_missing("cells", statements.SCORES)
         score_labels = self.fetch(statements.SCORE_LABELS, title="Looking at the scores")
         if arrow_column(score_labels, "n_bad").sum():
@@ -256,11 +269,14 @@ class ThresholdTables(Workspace):
     def _select_thresholds(
         self, labels: list[Any], counts: Array, n_rows: int
     ) -> SelectedThresholds:
-        """Select the best candidate threshold of each label."""
+        """Return the best candidate threshold of each label, with its counts.
+
+        ``counts`` is the number of positives of each label, ``n_rows`` the number of instances.
+        """
         self.create_if_missing("top", statements.TOP_SCORES, title="Ranking scores")
-        self._refuse_duplicate_scores()
+        self._check_no_duplicate_scores()
         self.create_if_missing(
-            "cuts", statements.CANDIDATE_THRESHOLDS, title="Comparing thresholds"
+            "candidates_by_label", statements.CANDIDATE_THRESHOLDS, title="Comparing thresholds"
         )
         shared_recall = self._shared_recall(n_rows) if self._rule.rule == "shrunken" else None
         best = self._fetch_best_candidates(shared_recall)
@@ -282,7 +298,10 @@ class ThresholdTables(Workspace):
     def _predict_labels_of_all_rows(
         self, selected: SelectedThresholds, n_rows: int, shared_recall: Array | None
     ) -> None:
-        """Select the threshold -inf for labels that all rows have and that have no scores."""
+        """Set the threshold -inf for labels without scores that all instances have.
+
+        ``selected`` is changed in place. A label with this threshold is always predicted.
+        """
         is_without_scores = (selected.n_positives == n_rows) & (selected.n_predicted == 0)
         for label in np.flatnonzero(is_without_scores):
             n_predicted = np.array([n_rows])
@@ -293,7 +312,11 @@ class ThresholdTables(Workspace):
             selected.select(int(label), candidates, 0, expected)
 
     def _fetch_best_candidates(self, shared_recall: Array | None) -> Any:
-        """Return an Arrow table with the best candidate threshold of each label."""
+        """Return an Arrow table with the best candidate threshold of each label.
+
+        ``shared_recall`` is the mean recall at each of `PREDICTION_RATES`, or None if the rule does
+        not use it.
+        """
         import pyarrow as pa
 
         rule = self._rule
@@ -303,7 +326,7 @@ class ThresholdTables(Workspace):
         if shared_recall is not None:
             table = pa.table(
                 {
-                    "place": np.arange(len(PREDICTION_RATES)),
+                    "rate_index": np.arange(len(PREDICTION_RATES)),
                     "rate": PREDICTION_RATES,
                     "recall": shared_recall,
                     "slope": np.append(np.diff(shared_recall) / np.diff(PREDICTION_RATES), 0.0),
@@ -331,17 +354,22 @@ class ThresholdTables(Workspace):
         )
         if not n_labels:
             return np.minimum(PREDICTION_RATES, 1.0)
-        self.create_if_missing("pieces", statements.RECALL_CURVE_SEGMENTS, n_instances=n_rows)
+        self.create_if_missing(
+            "recall_segments", statements.RECALL_CURVE_SEGMENTS, n_instances=n_rows
+        )
         recalls = self.fetch(statements.RECALLS, title="Averaging recall")
         # A label whose recall is not listed at a rate would predict more than all rows: recall 1.
         total = np.full(len(PREDICTION_RATES), float(n_labels))
         total[0] = 0.0
-        positions = arrow_column(recalls, "place")
+        positions = arrow_column(recalls, "rate_index")
         total[positions] += arrow_column(recalls, "total") - arrow_column(recalls, "n")
         return np.round(total / n_labels, RECALL_DIGITS)
 
     def _evaluate_fixed_threshold(self, labels: list[Any], counts: Array) -> SelectedThresholds:
-        """Count the predictions and hits of the same threshold for all labels."""
+        """Return the counts of the same threshold for all labels: predictions and true positives.
+
+        ``counts`` is the number of positives of each label.
+        """
         predictions = self.fetch(
             statements.FIXED_THRESHOLD_COUNTS,
             title="Counting predictions",
@@ -354,27 +382,30 @@ class ThresholdTables(Workspace):
         return selected.with_fixed_threshold(self._rule)
 
     def _invalid_score_error(self) -> ReadError:
-        """Build the error for the first row without a valid score, label or instance."""
+        """Return the error for the first row without a valid score, label or instance."""
         [row] = self.fetch(statements.INVALID_SCORE, title="Looking at the scores").to_pylist()
         return ReadError(
             f"the score of label {row['label']!r} for instance {self._instance_name(row)} is "
             f"{row['score']}. Expected an instance, a label and a number in every row: a threshold "
             "among scores that are not numbers would mean nothing. Leave such rows out: "
             "missing rows count as 0.",
-            path=self._where,
+            path=self._path,
         )
 
-    def _refuse_duplicate_scores(self) -> None:
+    def _check_no_duplicate_scores(self) -> None:
         """Raise ReadError if an instance has several scores for a label."""
         for row in self.fetch(statements.DUPLICATE_SCORES, title="Checking scores").to_pylist():
             raise ReadError(
                 f"label {row['label']!r} of instance {self._instance_name(row)} has {row['n']} "
                 "scores. Expected one: is a file there twice?",
-                path=self._where,
+                path=self._path,
             )
 
     def _check_n_instances(self, n_rows: int, n_rows_of_label: int) -> None:
-        """Raise ParameterError if a label has more instances than there are rows."""
+        """Raise ParameterError if ``n_rows``, the number of instances, is too small.
+
+        ``n_rows_of_label`` is the number of instances of the most frequent label.
+        """
         if n_rows < n_rows_of_label:
             raise ParameterError(
                 f"The 'n_instances' parameter of {CALLER} is {n_rows}, but one label alone has "
@@ -383,25 +414,31 @@ class ThresholdTables(Workspace):
             )
 
     def _instance_name(self, row: dict[str, Any]) -> str:
-        """Return the name of the instance of a row, in quotes."""
+        """Return the name of the instance in a row of a result, in quotes for messages."""
         return repr("/".join(str(row[name]) for name in self._ids))
 
 
 def _rename_ids(layout: ColumnLayout, names: Sequence[str]) -> str:
-    """Return a list of SQL columns that renames the instance columns."""
+    """Return SQL columns that give the instance columns the names ``names``."""
     pairs = zip(layout.instance_columns, names, strict=True)
     return ", ".join(f"{layout.dialect.quote_identifier(old)} AS {new}" for old, new in pairs)
 
 
 def _without_equal_scores(best: Any, n_rows: int) -> Any:
-    """Drop labels whose scores are equal in all rows, unless all rows have the label."""
+    """Return ``best`` without labels whose scores are equal in all rows.
+
+    Labels that all rows have are kept. ``best`` is the Arrow table of `_fetch_best_candidates`.
+    """
     n_predicted = arrow_column(best, "n_predicted")
-    is_equal = (arrow_column(best, "n_cuts") == 1) & (n_predicted == n_rows)
+    is_equal = (arrow_column(best, "n_candidates") == 1) & (n_predicted == n_rows)
     return best.filter(~is_equal | (arrow_column(best, "hits") == n_rows))
 
 
 def _layout_problems(scores: ColumnLayout, truth: ColumnLayout, score: Column) -> Iterator[str]:
-    """Yield messages about scores that are not numbers, and about tables that do not match."""
+    """Yield a message for each reason why scores and true labels cannot be compared.
+
+    ``scores`` and ``truth`` are the layouts of the two tables, ``score`` the column of scores.
+    """
     if score.is_list or score.kind == "string":
         content = "lists" if score.is_list else "texts"
         yield (
@@ -431,5 +468,5 @@ def _layout_problems(scores: ColumnLayout, truth: ColumnLayout, score: Column) -
 
 
 def _column_kind(layout: ColumnLayout, name: str) -> str:
-    """Return the kind of a column."""
+    """Return the kind of the column with a name: "integer", "string" or "other"."""
     return next(column.kind for column in layout.columns if column.name == name)

@@ -1,4 +1,10 @@
-"""Statements of the paper's text, checked on the data sets, and the version of MULAN it used."""
+"""Statements of the paper's text, checked on the data sets, and the version of MULAN it used.
+
+A *finding* is a statement with a verdict. *Our* numbers are means over folds of results that were
+computed with scumble (`FoldMeans`). A *version* is a variant of a classifier, or of a rule for
+undefined values, as in some release of MULAN, the program with which the paper's experiments were
+run. A *score* is the name of a metric in our results.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
@@ -26,31 +32,33 @@ from scumble.paper.verdicts import (
 from scumble.resample import REMEDIAL
 
 DOES_NOT_HOLD = "does not hold"
-#: Rounding may change an unchanged score of a label by this much.
-SLACK = 1e-12
-#: The paper's figures shorten the names of genbase's labels.
+#: Scores that differ by at most this are equal: rounding errors of sums in another order.
+SCORE_TOLERANCE = 1e-12
+#: Names of labels in the file of genbase, by the shortened names in the paper's figures.
 FILE_NAMES = {"P154": "PDOC00154", "P271": "PDOC00271", "P750": "PDOC00750"}
 
-#: Data sets that statements about labels or passes need; others are released once measured.
-DATASETS_IN_DETAIL = ("genbase", "yeast", "emotions")
+#: Data sets that statements about single labels or passes need; all others are removed from memory
+#: once the other statements have been checked on them.
+DATASETS_TO_KEEP = ("genbase", "yeast", "emotions")
 
 # Notes on changes of MULAN over the years.
-STRICT = (
+STRICT_NOTE = (
     "from 31 December 2010 to 17 July 2012 MULAN, asked not to be strict, left out labels and rows "
     "without a hit and rows without a prediction; since then they count as 0"
 )
-LOST_VOTES = "MULAN loses votes since 10 July 2013 (1.5.0)"
+LOST_VOTES_NOTE = "MULAN loses votes since 10 July 2013 (1.5.0)"
 
 
 class Outcome(NamedTuple):
-    """Whether a statement holds, and the numbers that decide."""
+    """Whether a statement holds for a data set, and the numbers that decide."""
 
     holds: bool
     evidence: str
 
 
-#: From the name of a version to the classifier and the score of every pair.
+#: From the name of a version to the classifier and the score in our results for every pair.
 Candidates = Mapping[str, Sequence[tuple[str, str]]]
+#: A function that checks a statement on a data set.
 Check = Callable[[MultilabelDataset], Outcome]
 
 
@@ -92,7 +100,7 @@ def claims(
         for name in requested:
             data = sources.load(name)
             if data is not None:
-                loaded[name] = data if name in DATASETS_IN_DETAIL else None
+                loaded[name] = data if name in DATASETS_TO_KEEP else None
                 outcomes[name] = _check_remedial(data)
                 note = sources.substitute_note(name, data)
                 if note:
@@ -109,7 +117,7 @@ def claims(
 
 
 def _about_resampling(means: FoldMeans) -> Iterator[Finding]:
-    """Yield findings on the mean changes of MeanIR and MaxIR by both resamplers."""
+    """Yield findings on the claimed mean changes of MeanIR and MaxIR by LP-ROS and LP-RUS."""
     for claim in published.CLAIMED_CHANGES:
         item = f"{claim.statement} {abs(claim.percent)} % where {claim.condition}"
         printed = f"{claim.percent:+d} %"
@@ -136,12 +144,12 @@ def _about_resampling(means: FoldMeans) -> Iterator[Finding]:
 
 
 def _about_wins(means: FoldMeans) -> Iterator[Finding]:
-    """Yield findings on the numbers of results that REMEDIAL improves."""
-    names = resolve_metric_names(means, "fits")
+    """Yield findings on the claimed numbers of results that REMEDIAL improves or does not."""
+    score_of_metric = resolve_metric_names(means, "fits")
     for claim in published.CLAIMED_COUNTS:
         item = f"{claim.subject} is {claim.statement}"
         pairs = result_pairs(claim.classifier, *claim.metrics)
-        our_pairs = _replace_results(means, pairs, names)
+        our_pairs = _replace_results(means, pairs, score_of_metric)
         if not our_pairs:
             yield _absent("Counts", item, printed=claim.claimed, note=NOT_RUN)
             continue
@@ -167,30 +175,40 @@ def _about_wins(means: FoldMeans) -> Iterator[Finding]:
 
 
 def _replace_results(
-    means: FoldMeans, pairs: Iterable[BeforeAfterPair], names: Mapping[str, str]
+    means: FoldMeans, pairs: Iterable[BeforeAfterPair], score_of_metric: Mapping[str, str]
 ) -> list[BeforeAfterPair]:
-    """Return pairs with our values; ``names`` maps metrics of the paper to scores."""
+    """Return pairs of Tables 5 to 9 with our values; pairs that were not run are left out.
+
+    ``score_of_metric`` maps metrics of the paper to scores.
+    """
     return replace_with_our_values(
-        pairs, lambda pair: means.result_means(pair, names[pair.measure])
+        pairs, lambda pair: means.result_means(pair, score_of_metric[pair.measure])
     )
 
 
 def _about_labels(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
-    """Yield findings on statements about single labels."""
-    statements: tuple[tuple[str, str, Check], ...] = (
-        ("genbase", "every sample with P750 has P271", lambda d: _always(d, "P750", "P271")),
-        ("genbase", "P750 is a minority label", lambda d: _is_rare(d, "P750")),
-        ("genbase", "P271 is a minority label", lambda d: _is_rare(d, "P271")),
-        ("genbase", "every sample with P154 has P271", lambda d: _always(d, "P154", "P271")),
-        ("yeast", "Class9 always meets a majority label", lambda d: _always(d, "Class9")),
-        ("yeast", "Class14 always meets a majority label", lambda d: _always(d, "Class14")),
+    """Yield findings on statements about single labels; ``loaded`` holds data sets by name."""
+    genbase_statements: tuple[tuple[str, Check], ...] = (
+        ("every sample with P750 has P271", lambda data: _check_implies(data, "P750", "P271")),
+        ("P750 is a minority label", lambda data: _check_is_rare(data, "P750")),
+        ("P271 is a minority label", lambda data: _check_is_rare(data, "P271")),
+        ("every sample with P154 has P271", lambda data: _check_implies(data, "P154", "P271")),
     )
-    for name, item, check in statements:
-        yield _check_dataset("Labels", loaded[name], name=name, item=item, check=check)
+    yeast_statements: tuple[tuple[str, Check], ...] = (
+        ("Class9 always meets a majority label", lambda data: _check_implies(data, "Class9")),
+        ("Class14 always meets a majority label", lambda data: _check_implies(data, "Class14")),
+    )
+    for name, statements in (("genbase", genbase_statements), ("yeast", yeast_statements)):
+        for item, check in statements:
+            yield _check_dataset("Labels", loaded[name], name=name, item=item, check=check)
 
 
 def _about_remedial(outcomes: dict[str, dict[str, Outcome]], notes: list[str]) -> Iterator[Finding]:
-    """Yield findings on the effect of REMEDIAL over data sets."""
+    """Yield findings on statements about the effect of REMEDIAL on all data sets.
+
+    ``outcomes`` are those of `_check_remedial` by name of the data set; ``notes`` name substitute
+    data sets.
+    """
     names = [name for name in published.characteristics() if name in outcomes]
     absent = [name for name in published.characteristics() if name not in outcomes]
     if absent:
@@ -212,42 +230,51 @@ def _about_remedial(outcomes: dict[str, dict[str, Outcome]], notes: list[str]) -
 
 
 def _about_passes(loaded: dict[str, MultilabelDataset | None]) -> Iterator[Finding]:
-    """Yield the finding on two passes of REMEDIAL."""
+    """Yield the finding on SCUMBLE of emotions after one and two passes of REMEDIAL."""
 
-    def falls(data: MultilabelDataset) -> Outcome:
-        treated = [REMEDIAL(passes=passes).resample(data) for passes in (1, 2)]
-        values = [characterize(version.Y).scumble for version in (data, *treated)]
+    def check_passes(data: MultilabelDataset) -> Outcome:
+        """Check whether each of two passes lowers SCUMBLE."""
+        resampled = [REMEDIAL(passes=passes).resample(data) for passes in (1, 2)]
+        values = [characterize(version.Y).scumble for version in (data, *resampled)]
         evidence = ", ".join(f"{value:.4f}" for value in values)
         return Outcome(values[0] > values[1] > values[2], evidence)
 
-    item = "SCUMBLE falls with every pass of REMEDIAL"
-    yield _check_dataset("REMEDIAL", loaded["emotions"], name="emotions", item=item, check=falls)
+    yield _check_dataset(
+        "REMEDIAL",
+        loaded["emotions"],
+        name="emotions",
+        item="SCUMBLE falls with every pass of REMEDIAL",
+        check=check_passes,
+    )
 
 
 def _check_remedial(data: MultilabelDataset) -> dict[str, Outcome]:
-    """Return the outcomes of the statements on REMEDIAL for a data set."""
+    """Return the outcomes of all statements about REMEDIAL for a data set, by a short name."""
 
-    def falls(before: float, after: float, number_format: str = ".3f") -> Outcome:
+    def check_falls(before: float, after: float, number_format: str = ".3f") -> Outcome:
+        """Check whether a value is lower after REMEDIAL than before."""
         return Outcome(after < before, f"{before:{number_format}} -> {after:{number_format}}")
 
-    treated_data = REMEDIAL().resample(data)
-    before, after = characterize(data.Y), characterize(treated_data.Y)
-    label_scores, label_scores_after = scumble_by_label(data.Y), scumble_by_label(treated_data.Y)
-    n_rising = int(np.sum(label_scores_after > label_scores + SLACK))
+    resampled = REMEDIAL().resample(data)
+    before = characterize(data.Y)
+    after = characterize(resampled.Y)
+    label_scores = scumble_by_label(data.Y)
+    label_scores_after = scumble_by_label(resampled.Y)
+    n_rising = int(np.sum(label_scores_after > label_scores + SCORE_TOLERANCE))
     is_rare = is_minority(data.Y)
-    is_split = before.scumble_by_instance > before.scumble + SLACK
+    is_split = before.scumble_by_instance > before.scumble + SCORE_TOLERANCE
     n_split = int(is_split.sum())
     has_rare_and_frequent = (data.Y @ is_rare > 0) & (data.Y @ ~is_rare > 0)
     n_two_sided = int((is_split & has_rare_and_frequent).sum())
     rare_mean = float(np.nanmean(label_scores[is_rare]))
     frequent_mean = float(np.nanmean(label_scores[~is_rare]))
-    cardinality = falls(before.cardinality, after.cardinality)
+    cardinality = check_falls(before.cardinality, after.cardinality)
     has_same_counts = bool((before.labels["count"] == after.labels["count"]).all())
     has_same_mean_ir = abs(before.mean_ir - after.mean_ir) < 1e-9 * before.mean_ir
     return {
-        "fewer_labelsets": falls(before.n_labelsets, after.n_labelsets, "d"),
-        "lower_scumble": falls(before.scumble, after.scumble),
-        "lower_by_label_on_average": falls(
+        "fewer_labelsets": check_falls(before.n_labelsets, after.n_labelsets, "d"),
+        "lower_scumble": check_falls(before.scumble, after.scumble),
+        "lower_by_label_on_average": check_falls(
             float(np.nanmean(label_scores)), float(np.nanmean(label_scores_after))
         ),
         "lower_by_label": Outcome(n_rising == 0, f"{n_rising} of {len(is_rare)} labels rise"),
@@ -265,8 +292,11 @@ def _check_remedial(data: MultilabelDataset) -> dict[str, Outcome]:
     }
 
 
-def _always(data: MultilabelDataset, label: str, other: str | None = None) -> Outcome:
-    """Check whether all rows with a label have another one, by default any majority label."""
+def _check_implies(data: MultilabelDataset, label: str, other: str | None = None) -> Outcome:
+    """Check whether all rows with ``label`` also have the label ``other``.
+
+    If ``other`` is None, check whether they all have a majority label.
+    """
     if other is None:
         has_other = data.Y @ ~is_minority(data.Y) > 0
     else:
@@ -275,28 +305,31 @@ def _always(data: MultilabelDataset, label: str, other: str | None = None) -> Ou
     return Outcome(bool(has_both.all()), f"{int(has_both.sum())} of {len(has_both)}")
 
 
-def _is_rare(data: MultilabelDataset, label: str) -> Outcome:
-    """Check whether a label is a minority label."""
+def _check_is_rare(data: MultilabelDataset, label: str) -> Outcome:
+    """Check whether a label is a minority label: IRLbl > MeanIR."""
     summary = characterize(data.Y)
     ratio = float(summary.labels["irlbl"][_label_index(data, label)])
     return Outcome(ratio > summary.mean_ir, f"IRLbl {ratio:.1f}, MeanIR {summary.mean_ir:.1f}")
 
 
 def _label_column(data: MultilabelDataset, label: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return the column of a label."""
+    """Return a boolean array: whether each row has a label, given by its name in the paper."""
     column = data.Y[:, [_label_index(data, label)]].toarray().ravel()
     return np.asarray(column, dtype=bool)
 
 
 def _label_index(data: MultilabelDataset, label: str) -> int:
-    """Return the index of a label by its name in the paper's figures."""
+    """Return the index of a label, given by its name in the paper's figures."""
     return data.labels.index(FILE_NAMES.get(label, label))
 
 
 def _check_dataset(
     part: str, data: MultilabelDataset | None, *, name: str, item: str, check: Check
 ) -> Finding:
-    """Return the finding on a statement about one data set."""
+    """Return the finding on a statement about one data set, which is None if it is not here.
+
+    ``part`` is the section of the finding, ``name`` the data set and ``item`` the statement.
+    """
     title = f"{name}: {item}"
     if data is None:
         return _absent(part, title, printed="stated", note=f"{name} is not on this machine")
@@ -311,7 +344,11 @@ def _check_dataset(
 
 
 def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -> Finding:
-    """Return the finding on a statement about several data sets; the note names failing ones."""
+    """Return the finding on a statement about several data sets.
+
+    ``outcomes`` are those by name of the data set. Data sets for which the statement does not hold
+    are named before ``note``.
+    """
     if not outcomes:
         return _absent("REMEDIAL", item, printed="stated", note="no data set is on this machine")
     failing = [
@@ -336,7 +373,7 @@ def _summarize_datasets(item: str, outcomes: dict[str, Outcome], *, note: str) -
 
 
 def _absent(part: str, item: str, *, printed: str, note: str) -> Finding:
-    """Return the finding on a statement that cannot be checked here."""
+    """Return the finding on a statement that cannot be checked here; ``note`` is the reason."""
     return Finding(
         part=part,
         item=item,
@@ -348,7 +385,7 @@ def _absent(part: str, item: str, *, printed: str, note: str) -> Finding:
 
 
 def _verdict(*, holds: bool, same_direction: bool) -> str:
-    """Return the verdict on a number of the text."""
+    """Return the verdict "holds", "same direction" or "does not hold"."""
     if holds:
         return "holds"
     return "same direction" if same_direction else DOES_NOT_HOLD
@@ -358,48 +395,62 @@ def _verdict(*, holds: bool, same_direction: bool) -> str:
 
 
 def check_mulan_versions(means: FoldMeans) -> Iterator[Finding]:
-    """Yield findings on the versions of rules and classifiers that fit the printed numbers."""
-    # A number is reached within two standard errors. Displaced rows are corrected; substitute data
-    # sets are left out.
-    names = resolve_metric_names(means, "fits")
+    """Yield findings on the versions of MULAN that fit the printed numbers of Tables 5 to 9 best.
+
+    There is one for each metric with several rules for undefined values, and one for each
+    classifier with several variants. Displaced rows are corrected; substitute data sets are left
+    out.
+    """
+    score_of_metric = resolve_metric_names(means, "fits")
     for metric, rules in UNDEFINED_VALUE_RULES.items():
         pairs = _corrected_pairs(None, metric)
         candidates = {rule: [(pair.method, rule) for pair in pairs] for rule in rules}
         item = f"{metric}: undefined values"
-        yield _version_finding(item, fit(means, pairs, candidates), note=STRICT)
+        yield _version_finding(item, find_reached(means, pairs, candidates), note=STRICT_NOTE)
     for classifier, variants in CLASSIFIER_VARIANTS.items():
         pairs = _corrected_pairs(classifier, *METRIC_NAMES)
         candidates = {
-            variant: [(variant, names[pair.measure]) for pair in pairs]
+            variant: [(variant, score_of_metric[pair.measure]) for pair in pairs]
             for variant in (classifier, *variants)
         }
-        reached = fit(means, pairs, candidates, differing=True)
-        note = LOST_VOTES if classifier == "CLR" else ""
+        reached = find_reached(means, pairs, candidates, only_differing=True)
+        note = LOST_VOTES_NOTE if classifier == "CLR" else ""
         yield _version_finding(f"{classifier}, where versions differ", reached, note=note)
 
 
-def fit(
+def find_reached(
     means: FoldMeans,
     pairs: Sequence[BeforeAfterPair],
     candidates: Candidates,
     *,
-    differing: bool = False,
+    only_differing: bool = False,
 ) -> dict[str, list[bool]]:
     """Return for each candidate which printed numbers it reaches.
 
-    With ``differing``, numbers for which all candidates have the same values are left out.
+    A number is reached if our mean is near it, see `is_near`. The lists have an item for both
+    numbers of each pair, unless the candidates have no common folds; with ``only_differing``,
+    numbers for which all candidates have equal values are left out as well.
     """
     reached: dict[str, list[bool]] = {name: [] for name in candidates}
     for index, pair in enumerate(pairs):
         for resampler, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
-            folds = {}
+            values_by_fold = {}
             for name, classifiers_and_scores in candidates.items():
                 classifier, score = classifiers_and_scores[index]
-                folds[name] = means.folds(pair.dataset, resampler, classifier, score)
-            # All candidates are compared on the same folds, or folds would look like versions.
-            shared = set.intersection(*map(set, folds.values()))
-            values = {name: [of_fold[fold] for fold in shared] for name, of_fold in folds.items()}
-            if not shared or (differing and len(set(map(tuple, values.values()))) == 1):
+                values_by_fold[name] = means.values_by_fold(
+                    pair.dataset, resampler, classifier, score
+                )
+            # All candidates are compared on the same folds: other folds give other values, which
+            # would look like another version.
+            shared_folds = set.intersection(*map(set, values_by_fold.values()))
+            if not shared_folds:
+                continue
+            values = {
+                name: [by_fold[fold] for fold in shared_folds]
+                for name, by_fold in values_by_fold.items()
+            }
+            are_equal = len(set(map(tuple, values.values()))) == 1
+            if only_differing and are_equal:
                 continue
             for name, fold_values in values.items():
                 error = verdicts.standard_error(fold_values)
@@ -408,7 +459,10 @@ def fit(
 
 
 def _corrected_pairs(classifier: str | None, *metrics: str) -> list[BeforeAfterPair]:
-    """Return results with displaced rows corrected, without substitute data sets."""
+    """Return the pairs of Tables 5 to 9 for some metrics, with displaced rows corrected.
+
+    They are those of one classifier, or of all if it is None, without substitute data sets.
+    """
     pairs = result_pairs(classifier, *metrics)
     return [
         restore_displaced_value(pair) for pair in pairs if pair.dataset not in sources.SUBSTITUTES
@@ -416,7 +470,11 @@ def _corrected_pairs(classifier: str | None, *metrics: str) -> list[BeforeAfterP
 
 
 def _version_finding(item: str, reached: Mapping[str, Sequence[bool]], *, note: str) -> Finding:
-    """Return the finding that names the best candidates: the best, and those not clearly worse."""
+    """Return the finding that names the versions that fit best.
+
+    ``reached`` holds for each version which printed numbers it reaches. The version that reaches
+    most is named, and those that are not significantly worse.
+    """
     best = max(reached.values(), key=sum)
     if not best:
         return _absent("Versions", item, printed="-", note=NOT_RUN)

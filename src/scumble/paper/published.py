@@ -1,45 +1,43 @@
-"""The numbers that the paper prints, as typed rows.
+"""The numbers that the paper prints, as records.
 
-The tables are stored as small CSV files, one per table of the paper: values as printed, the bold
-value of a pair, the stars of p-values, and the counts of better and worse results that are comments
-in the paper's source.
+*The paper* is Charte, Rivera, del Jesus and Herrera, "Dealing with difficult minority labels in
+imbalanced multilabel data sets". Its tables are stored as small CSV files in the folder
+``printed``, one per table: values as printed, the bold value of a pair, the stars of p-values, and
+the counts of better and worse results that are comments in the paper's source.
 """
 
 import csv
-from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
-#: Whether larger values of a metric are better.
+#: Whether larger values of a metric are better; metrics have the paper's names.
 HIGHER_IS_BETTER = {"HL": False, "Precision": True, "MacroFM": True, "OE": False, "RL": False}
 METRICS = tuple(HIGHER_IS_BETTER)
 CLASSIFIERS = ("BR", "CLR", "ECC", "EPS", "HOMER", "IBLR")
-#: Data sets of the first phase, by decreasing SCUMBLE.
+#: Data sets of the paper's first experiment (Tables 2 to 4), by decreasing SCUMBLE.
 PHASE_1_DATASETS = ("corel5k", "cal500", "enron", "yeast", "medical", "genbase")
 
 Record = TypeVar("Record")
-#: Readers of the cells of a field whose type does not read them.
-_READERS: dict[type, Callable[[str], Any]] = {bool: "yes".__eq__}
 
 
 class ClaimedChange(NamedTuple):
-    """A mean relative change of the imbalance, as the text claims it."""
+    """A mean relative change of MeanIR or MaxIR by resampling, as the paper's text claims it."""
 
     statement: str
-    condition: str  # on the data sets
-    measure: str
+    condition: str  # which data sets the mean is over, in words
+    measure: str  # "mean_ir" or "max_ir"
     datasets: tuple[str, ...]
     percent: int
 
 
 class ClaimedCount(NamedTuple):
-    """A number of results that improve, or do not, as the text claims it."""
+    """A number of results that REMEDIAL improves, or does not, as the paper's text claims it."""
 
     subject: str
     statement: str
-    claimed: str  # "9 of 64"
-    classifier: str | None  # None for all
+    claimed: str  # such as "9 of 64"
+    classifier: str | None  # whose results are counted; None for all
     metrics: tuple[str, ...]
     improved: bool  # whether the improved results are counted, or the others
 
@@ -60,35 +58,35 @@ CLAIMED_COUNTS = (
 
 
 class BeforeAfterPair(NamedTuple):
-    """Two printed values, before and after resampling."""
+    """Two printed values, before and after resampling (in Tables 5 to 9 by REMEDIAL)."""
 
     dataset: str
-    method: str  # a resampler, or a classifier
-    measure: str  # a measure, or a metric
+    method: str  # a resampler in Table 2, a classifier in Tables 5 to 9
+    measure: str  # a measure in Table 2, a metric in Tables 5 to 9
     before: float
     after: float
     bold: str = ""  # "before", "after", "none"; empty where the table has no bold type
 
     @property
     def table(self) -> int:
-        """Number of the table: 2 for imbalance, 5 to 9 for the metrics."""
+        """Number of the table in the paper: 2 for imbalance, 5 to 9 for the metrics."""
         if self.measure in METRICS:
             return 5 + METRICS.index(self.measure)
         return 2
 
     @property
     def decimals(self) -> int:
-        """Number of decimals that the table prints."""
+        """Number of decimals with which the table prints its values."""
         return 3 if self.table == 2 else 4
 
     @property
     def change(self) -> float:
-        """Relative change: 0.1 for ten percent more."""
+        """Relative change of the value: 0.1 for ten percent more."""
         return (self.after - self.before) / self.before
 
     @property
     def better(self) -> str:
-        """The better value: ``"before"``, ``"after"``, or ``"none"`` if they are equal."""
+        """The better one of the two values: ``"before"``, ``"after"``, or ``"none"`` for a tie."""
         if self.after == self.before:
             return "none"
         improved = (self.after > self.before) == HIGHER_IS_BETTER[self.measure]
@@ -96,7 +94,7 @@ class BeforeAfterPair(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """The correlation of SCUMBLE with the change of a measure by a resampler, as printed."""
+    """A row of Table 3: Pearson's correlation of SCUMBLE with the change of a measure."""
 
     resampler: str
     measure: str
@@ -104,8 +102,8 @@ class Correlation(NamedTuple):
     p_value: float
 
 
-class Change(NamedTuple):
-    """An F-measure before and after a resampler, as printed."""
+class FMeasureChange(NamedTuple):
+    """A row of Table 4: HOMER's F-measure before and after a resampler, and its change."""
 
     dataset: str
     resampler: str
@@ -115,26 +113,26 @@ class Change(NamedTuple):
 
 
 class Significance(NamedTuple):
-    """A p-value of Wilcoxon's test, and whether the paper calls it significant."""
+    """A p-value of Table 10 (Wilcoxon's test), and whether the paper calls it significant."""
 
     classifier: str
     metric: str
     p_value: float
-    starred: bool
+    starred: bool  # the paper marks significant p-values by a star
 
 
-class Count(NamedTuple):
+class WinCount(NamedTuple):
     """Numbers of results that are better and worse after REMEDIAL, as the paper counts them."""
 
     grouped_by: str  # "classifier", "dataset" or "metric"
-    name: str
+    name: str  # of the classifier, data set or metric
     better: int
     worse: int
 
 
 @cache
 def characteristics() -> dict[str, dict[str, float]]:
-    """Return Table 1: measures of the eleven data sets."""
+    """Return Table 1: for each of the eleven data sets its measures by name."""
     table = {}
     for row in _read_rows("datasets"):
         dataset = row.pop("dataset")
@@ -142,31 +140,67 @@ def characteristics() -> dict[str, dict[str, float]]:
     return table
 
 
+@cache
+def imbalance() -> tuple[BeforeAfterPair, ...]:
+    """Return Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS."""
+    return _read_records("imbalance", BeforeAfterPair)
+
+
+@cache
+def correlations() -> tuple[Correlation, ...]:
+    """Return Table 3: correlations of SCUMBLE with the relative changes of Table 2."""
+    return _read_records("correlation", Correlation)
+
+
+@cache
+def f_measures() -> tuple[FMeasureChange, ...]:
+    """Return Table 4: HOMER's F-measure before and after LP-ROS and LP-RUS."""
+    return _read_records("f_measure", FMeasureChange)
+
+
+@cache
+def results() -> tuple[BeforeAfterPair, ...]:
+    """Return Tables 5 to 9: five metrics of six classifiers before and after REMEDIAL."""
+    return _read_records("results", BeforeAfterPair)
+
+
+@cache
+def significances() -> tuple[Significance, ...]:
+    """Return Table 10: p-values of Wilcoxon's test on Tables 5 to 9."""
+    return _read_records("wilcoxon", Significance)
+
+
+@cache
+def win_counts() -> tuple[WinCount, ...]:
+    """Return the numbers of better and worse results that the paper counts in Tables 5 to 9."""
+    return _read_records("counts", WinCount)
+
+
 def _read_records(name: str, record_type: type[Record]) -> tuple[Record, ...]:
-    """Return the rows of a file as records; its columns are the first fields, in their order."""
-    readers = [_READERS.get(field, field) for field in get_type_hints(record_type).values()]
+    """Return the rows of the CSV file ``name`` as records.
+
+    The columns of the file are the first fields of the record, in their order; the types of the
+    fields convert the texts. Fields without a column keep their default.
+    """
+    field_types = list(get_type_hints(record_type).values())
     records = []
     for row in _read_rows(name):
-        cells = zip(readers, row.values(), strict=False)
-        records.append(record_type(*(reader(cell) for reader, cell in cells)))
+        values = [
+            _parse_value(text, field_type)
+            for text, field_type in zip(row.values(), field_types, strict=False)
+        ]
+        records.append(record_type(*values))
     return tuple(records)
 
 
+def _parse_value(text: str, field_type: Any) -> Any:
+    """Return the text of a cell as a value of a type: str, int, float, or bool for yes and no."""
+    if field_type is bool:
+        return text == "yes"
+    return field_type(text)
+
+
 def _read_rows(name: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file of printed numbers."""
+    """Return the rows of the CSV file ``name`` of printed numbers, by column name."""
     path = resources.files(__package__) / "printed" / f"{name}.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-
-
-#: Table 2: MaxIR and MeanIR before and after LP-ROS and LP-RUS.
-imbalance = cache(partial(_read_records, "imbalance", BeforeAfterPair))
-#: Table 3: correlations of SCUMBLE with the relative change of the imbalance.
-correlations = cache(partial(_read_records, "correlation", Correlation))
-#: Table 4: HOMER's F-measure before and after resampling.
-f_measures = cache(partial(_read_records, "f_measure", Change))
-#: Tables 5 to 9: five metrics before and after REMEDIAL.
-results = cache(partial(_read_records, "results", BeforeAfterPair))
-#: Table 10: p-values of Wilcoxon's test.
-significances = cache(partial(_read_records, "wilcoxon", Significance))
-#: Numbers of better and worse results, as the paper counts them.
-counts = cache(partial(_read_records, "counts", Count))

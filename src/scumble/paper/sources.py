@@ -1,4 +1,8 @@
-"""The paper's data sets on this machine, and its experiments as plans."""
+"""The paper's data sets on this machine, and its experiments as plans.
+
+The experiments of the paper are called *phases*: `PHASES` lists them. A plan is an experiment to
+run: data sets, resamplers, classifiers, metrics, folds and seeds.
+"""
 
 import tomllib
 import warnings
@@ -9,7 +13,8 @@ from scumble.data import MultilabelDataset
 from scumble.data.public import repository
 from scumble.experiment.plan import Plan, plan_from_dict
 
-#: Data sets that replace those of the paper, with the difference.
+#: Data sets of the paper that are not available, with the name of the data set that replaces each
+#: of them and its difference.
 SUBSTITUTES = {
     "mediamill": ("mediamill_reduced", "2,000 of its 43,907 instances"),
     "tmc2007": ("tmc2007-500", "the same labels with 500 features"),
@@ -24,9 +29,12 @@ PHASES = {
 
 
 def load(name: str) -> MultilabelDataset | None:
-    """Load one of the paper's data sets; return None if it is not on this machine."""
-    # Nothing is downloaded: a check of the paper must not start with an hour of transfers.
-    # 'scumble data get NAME' downloads a missing data set.
+    """Return one of the paper's data sets, or None if it is not on this machine.
+
+    Nothing is downloaded.
+    """
+    # A check of the paper must not start with an hour of downloads; 'scumble data get NAME'
+    # downloads a missing data set.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ScumbleWarning)  # the ledger names substitutes
         try:
@@ -37,7 +45,10 @@ def load(name: str) -> MultilabelDataset | None:
 
 
 def substitute_note(name: str, data: MultilabelDataset) -> str:
-    """Return the name and the difference of a data set that replaces one of the paper, or ""."""
+    """Return a note that ``data`` replaces the paper's data set ``name``, and how they differ.
+
+    The note is "" if ``data`` is the data set of the paper.
+    """
     substitute, difference = SUBSTITUTES.get(name, ("", ""))
     if data.name == substitute:
         return f"{substitute}: {difference}"
@@ -58,7 +69,8 @@ def phase(name: str) -> Plan:
     Returns
     -------
     Plan
-        The plan, to run or to change.
+        The plan, to run or to change. A cell of it is one run: a fold of a data set with one
+        resampler and one classifier.
 
     Examples
     --------
@@ -68,7 +80,7 @@ def phase(name: str) -> Plan:
     >>> phase("remedial").n_cells
     1200
     """
-    return plan_from_dict(tomllib.loads(phase_text(name)), where=f"plan {name}")
+    return plan_from_dict(tomllib.loads(phase_text(name)), source=f"plan {name}")
 
 
 def phase_text(name: str) -> str:

@@ -1,4 +1,8 @@
-"""Our numbers and the paper's: means over folds, verdicts, and causes of differences."""
+"""Our numbers and the paper's: means over folds, verdicts, and causes of differences.
+
+*Ours* are computed from the results of the paper's experiments that were run with scumble; a *cell*
+is the result of one fold. A *treatment* is the resampling before the classifier.
+"""
 
 import math
 from collections import Counter, defaultdict
@@ -81,7 +85,10 @@ class ReproductionResult:
 
     @property
     def difference(self) -> float | None:
-        """Our number less the published one, or less the number of the corrected row."""
+        """Our number minus the published one, or None if ours cannot be computed.
+
+        If the printed row is displaced, the number of the corrected row is subtracted instead.
+        """
         if self.scumble_value is None:
             return None
         expected = self.published if self.compared is None else self.compared
@@ -105,17 +112,17 @@ class ReproductionResult:
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A number of the paper, ready to be compared with ours."""
+    """A number of the paper, with what is needed to compare it with ours."""
 
     table: int
-    item: str
+    item: str  # its name: data set, method and metric
     value: float
     corrected_value: float  # differs from `value` if the printed row is displaced
     decimals: int
     before: float | None = None  # the printed value before treatment, if the direction counts
 
     def as_not_computable(self, reason: str) -> ReproductionResult:
-        """Return the result for a number that cannot be computed."""
+        """Return the ledger entry for a number that cannot be computed here, with the reason."""
         return ReproductionResult(
             table=self.table,
             item=self.item,
@@ -126,7 +133,7 @@ class PrintedNumber:
         )
 
     def is_near(self, our_value: float, error: float) -> bool:
-        """Return whether one of our numbers is near the corrected one."""
+        """Return whether one of our numbers is near the corrected number; see `is_near`."""
         return is_near(self.corrected_value, our_value, error=error, decimals=self.decimals)
 
     def compare(
@@ -139,9 +146,13 @@ class PrintedNumber:
         is_substitute: bool = False,
         causes: Iterable[tuple[str, bool]] = (),
     ) -> ReproductionResult:
-        """Return the result for a number that depends on folds, with the first cause that holds.
+        """Return the ledger entry that compares the printed number with ours, a mean over folds.
 
-        ``before`` is our number before treatment.
+        It is reproduced if ours is near the corrected value. ``error`` is the standard error of the
+        difference, ``before`` our number before treatment (None if there is none), ``reason`` a
+        remark for the entry, and ``is_substitute`` whether the data set replaces that of the paper.
+        The cause of a difference is the first one that holds: substitute data, fold noise, then
+        those of ``causes``, which are pairs of a cause and whether it holds.
         """
         is_reproduced = self.is_near(our_value, error)
         is_corrected = self.corrected_value != self.value
@@ -175,17 +186,25 @@ class PrintedNumber:
         )
 
     def _has_same_direction(self, before: float, after: float) -> bool:
-        """Return whether our number and the printed one change in the same direction."""
+        """Return whether our numbers and the printed ones change in the same direction.
+
+        ``before`` and ``after`` are ours. Return False if there is no printed number before
+        treatment.
+        """
         if self.before is None:
             return False
         printed_change = self.corrected_value - self.before
         our_change = after - before
-        is_same_gain = (our_change > 0) == (printed_change > 0)
-        return is_same_gain and (our_change == 0) == (printed_change == 0)
+        both_grow_or_not = (our_change > 0) == (printed_change > 0)
+        both_equal_or_not = (our_change == 0) == (printed_change == 0)
+        return both_grow_or_not and both_equal_or_not
 
 
 def is_near(printed: float, our_value: float, error: float, decimals: int) -> bool:
-    """Return whether chance and rounding explain the difference of two numbers."""
+    """Return whether the folds and rounding explain the difference of our number from the printed.
+
+    ``error`` is the standard error of the difference; the printed number has ``decimals`` decimals.
+    """
     return abs(our_value - printed) <= MAX_ERRORS_REPRODUCED * error + 0.5000001 * 10.0**-decimals
 
 
@@ -259,7 +278,10 @@ def tally(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
 
 
 def count_verdicts(results: Iterable[Any], by: str) -> dict[Any, Counter[str]]:
-    """Return the numbers of verdicts of findings or results by one of their attributes."""
+    """Return the number of each verdict among findings or ledger entries with equal attribute.
+
+    ``by`` is the name of the attribute; its values are the keys of the result.
+    """
     counts: dict[Any, Counter[str]] = defaultdict(Counter)
     for result in results:
         counts[getattr(result, by)][result.verdict] += 1
@@ -270,13 +292,13 @@ def count_verdicts(results: Iterable[Any], by: str) -> dict[Any, Counter[str]]:
 
 
 class MeansBeforeAfter(NamedTuple):
-    """A mean before and one after treatment; None where there is none."""
+    """Means over folds before and after treatment; None if it was not run."""
 
     before: float | None
     after: float | None
 
 
-#: Folds of a printed number: 2x5, other folds than ours.
+#: Number of folds that a printed number is the mean of (2x5); they are other folds than ours.
 N_PRINTED_FOLDS = 10
 #: From the paper's names of metrics to ours.
 METRIC_NAMES = {
@@ -286,7 +308,8 @@ METRIC_NAMES = {
     "OE": "one_error",
     "RL": "ranking_loss",
 }
-#: Possible meanings of "F-measure": means over rows, rows with a hit, cells, or labels.
+#: Possible meanings of "F-measure": means over rows, over rows with a true positive, over all
+#: entries of the label matrix, or over labels.
 F_MEASURE_AVERAGES = ("f1", "hits.f1", "micro_f1", "macro_f1")
 #: Scores by the possible rules for undefined values; that of MULAN today comes first.
 UNDEFINED_VALUE_RULES = {
@@ -296,13 +319,21 @@ UNDEFINED_VALUE_RULES = {
 
 
 class FoldMeans:
-    """Means over folds of the results in stores, and their standard errors.
+    """Means over folds of our results, and their standard errors.
 
-    Methods take a data set, a resampler, a classifier and the name of a score. A seed with a
-    pending or failed fold is left out: a part of its folds must not count as all of them.
+    Methods take the names of a data set, a resampler ("none" for no treatment), a classifier and a
+    score. All folds of a seed are left out if one of them is pending or failed: a part of the folds
+    must not count as all of them.
+
+    Parameters
+    ----------
+    cells : iterable of dict
+        Results of single folds, from `Store.cells`.
     """
 
     def __init__(self, cells: Iterable[dict[str, Any]]) -> None:
+        """Store the scores of all finished cells, unless another fold of their seed is not done."""
+        # By data set, resampler, classifier and score: the value for each seed and fold.
         self._values: dict[tuple[str, ...], dict[Any, float]] = {}
         # Stores may overlap: a fold counts once, and is done if it is done in one of them.
         by_key: dict[Any, dict[str, Any]] = {}
@@ -319,69 +350,93 @@ class FoldMeans:
                 folds = self._values.setdefault((dataset, resampler, classifier, name), {})
                 folds[seed, cell.get("fold", key)] = value
 
-    def folds(self, dataset: str, resampler: str, classifier: str, name: str) -> dict[Any, float]:
-        """Return the values of a score by fold, without NaN."""
-        values = self._values.get((dataset, resampler, classifier, name), {})
+    def values_by_fold(
+        self, dataset: str, resampler: str, classifier: str, score: str
+    ) -> dict[Any, float]:
+        """Return the value of a score for each seed and fold; folds with NaN are left out."""
+        values = self._values.get((dataset, resampler, classifier, score), {})
         return {fold: value for fold, value in values.items() if not math.isnan(value)}
 
-    def get(self, dataset: str, resampler: str, classifier: str, name: str) -> float | None:
+    def mean(self, dataset: str, resampler: str, classifier: str, score: str) -> float | None:
         """Return the mean of a score over folds, or None if there is no value."""
-        folds = self.folds(dataset, resampler, classifier, name)
-        return fmean(folds.values()) if folds else None
+        values = self.values_by_fold(dataset, resampler, classifier, score)
+        return fmean(values.values()) if values else None
 
-    def error(self, dataset: str, resampler: str, classifier: str, name: str) -> float:
-        """Return the standard error of the difference from a mean over ten other folds."""
-        return standard_error(self.folds(dataset, resampler, classifier, name).values())
+    def standard_error(self, dataset: str, resampler: str, classifier: str, score: str) -> float:
+        """Return the standard error of our mean less the printed one; see `standard_error`."""
+        return standard_error(self.values_by_fold(dataset, resampler, classifier, score).values())
 
-    def error_of_change(self, dataset: str, resampler: str, classifier: str, name: str) -> float:
-        """Return the standard error of the relative change by a treatment, fold by fold."""
-        before = self.folds(dataset, "none", classifier, name)
-        after = self.folds(dataset, resampler, classifier, name)
-        shared = before.keys() & after.keys()
+    def standard_error_of_change(
+        self, dataset: str, resampler: str, classifier: str, score: str
+    ) -> float:
+        """Return the standard error of the relative change of a score by a treatment.
+
+        It is based on the differences on the folds that were run with and without the treatment; it
+        is 0 if the mean before treatment is 0 or missing.
+        """
+        before = self.values_by_fold(dataset, "none", classifier, score)
+        after = self.values_by_fold(dataset, resampler, classifier, score)
+        shared_folds = before.keys() & after.keys()
         mean_before = fmean(before.values()) if before else 0.0
         if not mean_before:
             return 0
-        return standard_error([after[fold] - before[fold] for fold in shared]) / mean_before
+        return standard_error([after[fold] - before[fold] for fold in shared_folds]) / mean_before
 
     def imbalance_means(self, pair: BeforeAfterPair, percent: int = 25) -> MeansBeforeAfter:
-        """Return our MaxIR or MeanIR before and after resampling."""
+        """Return our MaxIR or MeanIR for a pair of Table 2, before and after resampling.
+
+        ``percent`` is the percentage of rows that the resampler adds or removes.
+        """
         resampler = f"{pair.method} {percent} %"
-        name = imbalance_name(pair)
+        measure = imbalance_measure(pair)
         return MeansBeforeAfter(
-            before=self.get(pair.dataset, resampler, "none", f"before.{name}"),
-            after=self.get(pair.dataset, resampler, "none", f"after.{name}"),
+            before=self.mean(pair.dataset, resampler, "none", f"before.{measure}"),
+            after=self.mean(pair.dataset, resampler, "none", f"after.{measure}"),
         )
 
-    def result_means(self, pair: BeforeAfterPair, name: str) -> MeansBeforeAfter:
-        """Return our means of a score before and after REMEDIAL."""
+    def result_means(self, pair: BeforeAfterPair, score: str) -> MeansBeforeAfter:
+        """Return our means of a score for a pair of Tables 5 to 9, before and after REMEDIAL."""
         return MeansBeforeAfter(
-            before=self.get(pair.dataset, "none", pair.method, name),
-            after=self.get(pair.dataset, "REMEDIAL", pair.method, name),
+            before=self.mean(pair.dataset, "none", pair.method, score),
+            after=self.mean(pair.dataset, "REMEDIAL", pair.method, score),
         )
 
 
 def _seed_key(cell: Mapping[str, Any]) -> tuple[str, str, str, Any]:
-    """Return the data set, resampler, classifier and seed, whose folds count together or not."""
+    """Return data set, resampler, classifier and seed of a cell.
+
+    The folds with equal data set, resampler, classifier and seed count together or not at all.
+    """
     return cell["dataset"], cell["resampler"], cell["classifier"], cell.get("seed")
 
 
 def standard_error(values: Iterable[float]) -> float:
-    """Return the standard error of our mean less one over ten other folds; 0 for a single value."""
+    """Return the standard error of the difference of our mean and the printed mean.
+
+    ``values`` are ours on each fold. The printed mean is over `N_PRINTED_FOLDS` other folds, whose
+    values are assumed to vary as much. With a single value it is 0.
+    """
     values = list(values)
     if len(values) < 2:
         return 0.0
     return stdev(values) * math.sqrt(1 / N_PRINTED_FOLDS + 1 / len(values))
 
 
-def imbalance_name(pair: BeforeAfterPair) -> str:
-    """Return the measure of Table 2; unseen labels count as in mldr."""
+def imbalance_measure(pair: BeforeAfterPair) -> str:
+    """Return the name that the measure of a pair of Table 2 has in our results.
+
+    MeanIR counts unseen labels as 0, as mldr does.
+    """
     return "max_ir" if pair.measure == "max_ir" else "mean_ir_zero"
 
 
 def replace_with_our_values(
     pairs: Iterable[BeforeAfterPair], means_of: Callable[[BeforeAfterPair], MeansBeforeAfter]
 ) -> list[BeforeAfterPair]:
-    """Return the pairs with our values instead of the printed ones, if both were computed."""
+    """Return the pairs with our values instead of the printed ones.
+
+    ``means_of`` returns our means for a pair. Pairs of which one was not computed are left out.
+    """
     replaced = []
     for pair in pairs:
         means = means_of(pair)
@@ -391,36 +446,46 @@ def replace_with_our_values(
 
 
 def best_undefined_value_rule(means: FoldMeans, metric: str) -> str:
-    """Return the score whose rule for undefined values fits the values before REMEDIAL best."""
+    """Return the score that fits the printed values of a metric before REMEDIAL best.
+
+    The candidates differ in their rules for undefined values; without results the first is
+    returned. ``metric`` has the paper's name.
+    """
     candidates = UNDEFINED_VALUE_RULES.get(metric, (METRIC_NAMES[metric],))
     pairs = [pair for pair in published.results() if pair.measure == metric]
     values = {
-        name: [(pair.before, means.result_means(pair, name).before) for pair in pairs]
-        for name in candidates
+        score: [(pair.before, means.result_means(pair, score).before) for pair in pairs]
+        for score in candidates
     }
-    return _nearest(values) or candidates[0]
+    return _nearest_score(values) or candidates[0]
 
 
 def best_average(means: FoldMeans, averages: Iterable[str] = F_MEASURE_AVERAGES) -> str:
-    """Return the F-measure that fits HOMER's untreated values best."""
+    """Return the score that fits the printed F-measures of HOMER before resampling best.
+
+    ``averages`` are the candidates. Without results, return "".
+    """
     printed = {row.dataset: row.before for row in published.f_measures()}
     values = {}
     for average in averages:
         values[average] = [
-            (value, means.get(dataset, "none", "HOMER", average))
+            (value, means.mean(dataset, "none", "HOMER", average))
             for dataset, value in printed.items()
         ]
-    return _nearest(values)
+    return _nearest_score(values)
 
 
-def _nearest(values: Mapping[str, list[tuple[float, float | None]]]) -> str:
-    """Return the name whose values are nearest to the printed ones, or "" if there are none.
+def _nearest_score(values: Mapping[str, list[tuple[float, float | None]]]) -> str:
+    """Return the score whose values are on average nearest to the printed ones.
 
-    ``values`` holds pairs of a printed value and ours.
+    ``values`` holds for each score pairs of a printed value and ours, which is None if it was not
+    run. If all are None, return "".
     """
     misfits = {}
-    for name, pairs in values.items():
-        distances = [abs(value - printed) for printed, value in pairs if value is not None]
+    for score, pairs in values.items():
+        distances = [
+            abs(our_value - printed) for printed, our_value in pairs if our_value is not None
+        ]
         if distances:
-            misfits[name] = fmean(distances)
+            misfits[score] = fmean(distances)
     return min(misfits, key=misfits.__getitem__, default="")

@@ -1,4 +1,8 @@
-"""Shared by all plots: registration in the catalogue, colors, titles and names.
+"""What all plots share: registration in the catalogue, colors, titles and names.
+
+Functions take matplotlib axes as ``ax``. Names of labels and data sets come from files, so they
+are shortened, and their control characters made visible, before they are drawn (`display_name`).
+``is_rare`` is a boolean array: whether each label is a minority label.
 
 Rare labels have warm colors and frequent labels cool ones, in all plots. The hues are those of
 Okabe and Ito, which color-blind people can distinguish; where both groups are drawn together, they
@@ -22,11 +26,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Width and height in inches.
 Size = tuple[float, float]
 
-#: Longest name in a plot, in letters; wide letters count twice.
+#: Longest name in a plot, in letters; wide letters, such as Chinese ones, count twice.
 MAX_NAME_WIDTH = 28
-#: Width of a letter of a title in inches, rounded up.
+#: Width of a letter of a title in inches, rounded up: the mean width in the 11 points of a title.
 TITLE_LETTER_WIDTH = 0.095
-#: A background with a luminance below this is dark.
+#: A background with a luminance (0 for black, 1 for white) below this is dark: light text has more
+#: contrast on it.
 MAX_DARK_LUMINANCE = 0.4
 
 
@@ -60,9 +65,14 @@ class Plot:
 
 
 def register_plot(name: str, *, title: str, alias: str = "") -> Callable[[F], F]:
-    """Return a decorator that registers a function that draws a data set, without changing it."""
+    """Return a decorator that adds a function that draws a data set to the catalogue of plots.
+
+    ``name`` is the name of the plot on the command line, ``title`` a short description, and
+    ``alias`` its name in mldr. The function itself is not changed.
+    """
 
     def register_function(function: F) -> F:
+        """Add the function to the catalogue and return it unchanged."""
         entry = Plot(name, title, alias, function)
         register("plot", name, entry, display_group="Of a data set", description=title)
         return function
@@ -71,13 +81,15 @@ def register_plot(name: str, *, title: str, alias: str = "") -> Callable[[F], F]
 
 
 def as_summary(data: Any) -> Summary:
-    """Return the measures of a data set or of labels; a summary is returned as it is."""
-    return data if isinstance(data, Summary) else characterize(data)
+    """Return the measures of a data set or of a label matrix; return a `Summary` unchanged."""
+    if isinstance(data, Summary):
+        return data
+    return characterize(data)
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colors of a plot."""
+    """The colors of a plot, as hexadecimal codes, and functions that draw with them."""
 
     background_color: str
     text_color: str
@@ -88,7 +100,10 @@ class Theme:
     colormap: str  # name of a colormap of matplotlib, for amounts
 
     def style_axes(self, ax: Any) -> None:
-        """Apply the colors of the theme to axes, and hide the lines at the top and on the right."""
+        """Apply the colors of the theme to axes, and hide their upper and right border.
+
+        The background of the axes becomes transparent.
+        """
         ax.set_facecolor("none")
         ax.tick_params(colors=self.muted_color, which="both")
         for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
@@ -97,17 +112,18 @@ class Theme:
             spine.set_visible(side in ("left", "bottom"))
             spine.set_color(self.line_color)
 
-    def name_rows(self, ax: Any, positions: Any, names: Sequence[str], is_rare: Any) -> None:
-        """Write names beside rows, those of rare labels in bold.
+    def set_row_names(self, ax: Any, positions: Any, names: Sequence[str], is_rare: Any) -> None:
+        """Write names at the ticks of the y axis, those of rare labels in bold.
 
-        Axes that share their y axis share its names, so other names are an error.
+        ``positions`` are the y coordinates of the names. Axes made with ``sharey`` have the same
+        names; if another of these axes already shows different names, raise a ParameterError.
         """
         texts = [display_name(name, 36) for name in names]
-        siblings = [other for other in ax.get_shared_y_axes().get_siblings(ax) if other is not ax]
-        if any(sibling.has_data() for sibling in siblings):
+        other_axes = [item for item in ax.get_shared_y_axes().get_siblings(ax) if item is not ax]
+        if any(item.has_data() for item in other_axes):
             formatter = ax.yaxis.get_major_formatter()
-            present = [formatter(position, index) for index, position in enumerate(positions)]
-            if present != texts:
+            present_texts = [formatter(position, index) for index, position in enumerate(positions)]
+            if present_texts != texts:
                 raise ParameterError(
                     "These axes share their names with others, which show other labels or another "
                     "order. Make them without sharey."
@@ -116,7 +132,7 @@ class Theme:
         ax.tick_params(axis="y", length=0)
         set_bold(ax.get_yticklabels(), is_rare)
 
-    def name_cells(
+    def set_table_names(
         self,
         ax: Any,
         column_names: list[str],
@@ -124,9 +140,10 @@ class Theme:
         font_size: float,
         **text_options: Any,
     ) -> None:
-        """Write the names of the columns and rows of a table of cells, and hide its frame.
+        """Write the column and row names of a table drawn by ``imshow``, and hide its frame.
 
-        ``text_options`` are those of matplotlib for the names of columns, such as ``rotation``.
+        ``font_size`` is in points. ``text_options`` are options of matplotlib for the column names
+        only, such as ``rotation``.
         """
         style = {"parse_math": False, "fontsize": font_size, "color": self.text_color}
         ax.set_xticks(np.arange(len(column_names)), column_names, **text_options, **style)
@@ -134,13 +151,14 @@ class Theme:
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
 
-    def mark_line(
+    def draw_vertical_line(
         self, ax: Any, x: float, text: str, offset: tuple[int, int], **style: Any
     ) -> None:
-        """Draw a vertical dashed line with a text beside one of its ends.
+        """Draw a dashed vertical line at ``x`` with a text beside its upper or lower end.
 
-        ``offset`` is that of the text in points; downwards it is from the top, upwards from the
-        bottom of the line.
+        ``offset`` is the distance of the text from that end in points, to the right and upwards. If
+        it is negative upwards, the text is below the upper end, otherwise above the lower end.
+        ``style`` are further options of matplotlib's ``annotate``.
         """
         horizontal = "left" if offset[0] > 0 else "right"
         y, vertical = (1, "top") if offset[1] < 0 else (0, "bottom")
@@ -150,8 +168,12 @@ class Theme:
             text, (x, y), offset, ha=horizontal, va=vertical, color=self.text_color, **style
         )
 
-    def legend_below(self, ax: Any, y: float, n_columns: int, **style: Any) -> None:
-        """Add a legend below axes; ``y`` is its top as a share of their height, negative."""
+    def add_legend_below(self, ax: Any, y: float, n_columns: int, **style: Any) -> None:
+        """Add a legend below the axes.
+
+        ``y`` is the position of its upper edge in units of the height of the axes: -0.1 is a tenth
+        of that height below them. ``style`` are further options of matplotlib's ``legend``.
+        """
         ax.legend(
             loc="upper center",
             bbox_to_anchor=(0.5, y),
@@ -184,7 +206,11 @@ DARK = Theme(
 
 
 def prepare_axes(ax: Any, dark: bool | None, *, size: Size, purpose: str) -> tuple[Any, Theme]:
-    """Return the axes to draw on, new ones if there are none, and the theme."""
+    """Return the axes to draw on, with the colors of the theme applied, and the theme.
+
+    If ``ax`` is None, the axes are those of a new figure of ``size``. ``dark`` is as in
+    `theme_for`; ``purpose`` is the function that an error names if matplotlib is not installed.
+    """
     if ax is None:
         ax = new_figure(size, dark, purpose=purpose).add_subplot()
     theme = theme_for(ax, dark)
@@ -195,9 +221,16 @@ def prepare_axes(ax: Any, dark: bool | None, *, size: Size, purpose: str) -> tup
 def new_figure(
     size: Size, dark: bool | None = None, *, pads: Size = (0.12, 0.12), purpose: str
 ) -> Any:
-    """Return a new figure; ``pads`` is the space between its parts in inches, across and down."""
-    module = import_optional_dependency("matplotlib.figure", purpose=purpose, extra="plots")
-    figure = module.Figure(figsize=size, layout="constrained")
+    """Return a new matplotlib figure of a size, with the background of a theme.
+
+    If ``dark`` is None, the background is matplotlib's default. ``pads`` are the horizontal and
+    vertical space between axes in inches; ``purpose`` is the function that an error names if
+    matplotlib is not installed.
+    """
+    matplotlib_figure = import_optional_dependency(
+        "matplotlib.figure", purpose=purpose, extra="plots"
+    )
+    figure = matplotlib_figure.Figure(figsize=size, layout="constrained")
     figure.get_layout_engine().set(w_pad=pads[0], h_pad=pads[1])
     if dark is not None:
         theme = DARK if dark else LIGHT
@@ -206,7 +239,10 @@ def new_figure(
 
 
 def theme_for(ax: Any, dark: bool | None) -> Theme:
-    """Return the requested theme, or the one that suits the background of axes."""
+    """Return the dark or the light theme; if ``dark`` is None, by the background of the figure.
+
+    A transparent background counts as light.
+    """
     from matplotlib.colors import to_rgba
 
     if dark is None:
@@ -218,13 +254,17 @@ def theme_for(ax: Any, dark: bool | None) -> Theme:
 
 
 def set_bold(texts: Iterable[Any], is_rare: Iterable[bool]) -> None:
-    """Set the names of rare labels in bold; axes that share their names have fewer texts."""
-    for text, rare in zip(texts, is_rare, strict=False):
-        text.set_fontweight("bold" if rare else "normal")
+    """Set the texts of rare labels in bold and all others in normal weight."""
+    # Axes that share their names with others have fewer texts than labels, so not strict.
+    for text, is_bold in zip(texts, is_rare, strict=False):
+        text.set_fontweight("bold" if is_bold else "normal")
 
 
 def add_title(ax: Any, name: str, description: str) -> None:
-    """Add a title with the name of the data set, which may be empty, and a description."""
+    """Add a title: the name of the data set and a description, or the description alone.
+
+    The name may be empty. If both do not fit into a line, the description is on a second line.
+    """
     name = display_name(name, 30)
     if not name:
         title = description[:1].upper() + description[1:]
@@ -239,7 +279,11 @@ def add_title(ax: Any, name: str, description: str) -> None:
 def check_length(
     values: Sequence[Any] | Array, n_expected: int, *, caller: str, description: str, owners: str
 ) -> None:
-    """Raise an error unless there is one value for each of its owners, such as labels."""
+    """Raise a ParameterError unless ``values`` has ``n_expected`` items.
+
+    The error says that ``caller`` needs ``description`` (such as "a name") for each of
+    ``n_expected`` ``owners`` (such as "labels").
+    """
     if len(values) != n_expected:
         raise ParameterError(
             f"{caller} needs {description} for each of {n_expected} {owners}. Got {len(values)}."
@@ -247,21 +291,29 @@ def check_length(
 
 
 def display_name(name: str, width: int = MAX_NAME_WIDTH) -> str:
-    """Return a name for a plot: shortened, and with visible control characters."""
+    """Return a name for a plot, at most ``width`` letters long, with visible control characters."""
     return shorten(escape_controls(name), width)
 
 
 def spread_positions(positions: Array, step: float, low: float, high: float) -> Array:
-    """Return sorted positions moved apart to a minimum distance, by least squares."""
+    """Return positions that are at least ``step`` apart and as near to the given ones as possible.
+
+    ``positions`` are sorted. The sum of squared distances to them is minimal; then the result is
+    moved so that it stays half a step within ``low`` and ``high``.
+    """
+    # Less its multiple of the step, a position need only be at least as large as the one before.
     offsets = step * np.arange(len(positions))
-    first = low + step / 2
-    last = max(high - step * (len(positions) - 0.5), first)
-    return np.clip(_isotonic_fit(positions - offsets), first, last) + offsets
+    min_position = low + step / 2
+    max_position = max(high - step * (len(positions) - 0.5), min_position)
+    return np.clip(_isotonic_fit(positions - offsets), min_position, max_position) + offsets
 
 
 def _isotonic_fit(values: Array) -> Array:
-    """Return the nearest sequence that never falls, by pooling adjacent violators."""
-    pools: list[tuple[float, int]] = []  # mean and size of each pool
+    """Return the non-decreasing sequence nearest to ``values`` by least squares.
+
+    The pool-adjacent-violators algorithm: neighbours in the wrong order are replaced by their mean.
+    """
+    pools: list[tuple[float, int]] = []  # mean and number of values of each pool
     for value in values.tolist():
         pools.append((value, 1))
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:

@@ -1,4 +1,8 @@
-"""Chord diagrams of labels that share instances."""
+"""Chord diagrams of labels that share instances, drawn by matplotlib.
+
+The circle has radius 1, which is the unit of all lengths; angles are in radians, clockwise from the
+top. A *path* is a matplotlib Path.
+"""
 
 import math
 from collections.abc import Sequence
@@ -16,19 +20,19 @@ from scumble.plots.chord_layout import (
 )
 
 Point = tuple[float, float]
-#: Thickness of an arc. The radius of the circle is 1, as for all lengths without a unit.
-RING = 0.055
-#: Distance of the names from the center.
+#: Thickness of an arc, in units of the radius.
+RING_WIDTH = 0.055
+#: Distance of the names from the center, in units of the radius.
 NAME_RADIUS = 1.07
-#: Width of a letter as a share of its height.
+#: Mean width of a letter as a share of its height, rounded up.
 LETTER_ASPECT = 0.6
 #: Longest name, in letters.
 MAX_NAME_WIDTH = 24
 #: Largest font size in points.
 MAX_FONT_SIZE = 9.0
-#: Width and height of the figure.
+#: Width and height of the figure in inches.
 SIZE_INCHES = 8.0
-#: Opacity of ribbons between a rare and a frequent label.
+#: Opacity of ribbons between a rare and a frequent label, from 0 (invisible) to 1.
 MIXED_OPACITY = 0.7
 #: Opacity of all other ribbons.
 OTHER_OPACITY = 0.3
@@ -98,43 +102,49 @@ def plot_chord(
     _draw_arcs(ax, layout, colors)
     letter_height = _letter_height(ax, layout)
     letter_width = letter_height * LETTER_ASPECT
-    reach = max([1.25, *(NAME_RADIUS + letter_width * _n_letters(arc) for arc in layout.arcs)])
-    font_size = letter_height * _points_per_radius(ax, reach)
+    name_ends = [NAME_RADIUS + letter_width * _n_letters(arc) for arc in layout.arcs]
+    half_width = max([1.25, *name_ends])  # of the axes, so that circle and names fit
+    font_size = letter_height * _points_per_radius(ax, half_width)
     for arc in layout.arcs:
         _write_name(ax, arc, theme, font_size=font_size)
-    ax.set(xlim=(-reach, reach), ylim=(-reach - 0.12, reach), aspect="equal")
+    ax.set(xlim=(-half_width, half_width), ylim=(-half_width - 0.12, half_width), aspect="equal")
     ax.set_axis_off()
     add_title(ax, layout.name, f"SCUMBLE {layout.scumble:.4f}")
     style = {"ha": "center", "va": "bottom", "color": theme.muted_color, "fontsize": 9}
-    ax.text(0, -reach - 0.1, layout.note, wrap=True, **style)
+    ax.text(0, -half_width - 0.1, layout.note, wrap=True, **style)
     return ax
 
 
 def _arc_colors(layout: ChordLayout, theme: Theme, like: ChordLayout | None = None) -> list[str]:
-    """Return the color of each arc; rare and frequent labels each take their colors in turns.
+    """Return the color of each arc; rare and frequent labels take the colors of theirs in turns.
 
-    Labels of the layout ``like`` keep their colors.
+    Labels that are also in the layout ``like`` have the color that they have there.
     """
     color_of_label: dict[int, str] = {}
     if like is not None:
         labels = [arc.label for arc in like.arcs]
         color_of_label = dict(zip(labels, _arc_colors(like, theme), strict=True))
-    turns = {True: cycle(theme.rare_colors), False: cycle(theme.frequent_colors)}
-    return [color_of_label.get(arc.label, next(turns[arc.is_minority])) for arc in layout.arcs]
+    rare_colors = cycle(theme.rare_colors)
+    frequent_colors = cycle(theme.frequent_colors)
+    colors = []
+    for arc in layout.arcs:
+        next_color = next(rare_colors if arc.is_minority else frequent_colors)
+        colors.append(color_of_label.get(arc.label, next_color))
+    return colors
 
 
 def _draw_ribbons(ax: Any, layout: ChordLayout, colors: list[str]) -> None:
-    """Draw all ribbons."""
+    """Draw all ribbons of a layout; ``colors`` are those of its arcs."""
     paths = [_ribbon_path(ribbon) for ribbon in layout.ribbons]
     opacities = [MIXED_OPACITY if ribbon.is_mixed else OTHER_OPACITY for ribbon in layout.ribbons]
-    _fill(ax, paths, [colors[ribbon.source] for ribbon in layout.ribbons], opacities)
+    _add_filled_paths(ax, paths, [colors[ribbon.source] for ribbon in layout.ribbons], opacities)
 
 
 def _draw_arcs(ax: Any, layout: ChordLayout, colors: list[str]) -> None:
-    """Draw all arcs, and inside them bands for co-occurring labels that are not drawn."""
-    arcs = [_band_path(arc.start, arc.end, inner=1 - RING, outer=1.0) for arc in layout.arcs]
-    _fill(ax, arcs, colors, [1.0] * len(arcs))
-    inner = 1 - RING - 0.03
+    """Draw all arcs, and inside them bands for instances whose other labels are not drawn."""
+    arcs = [_band_path(arc.start, arc.end, inner=1 - RING_WIDTH, outer=1.0) for arc in layout.arcs]
+    _add_filled_paths(ax, arcs, colors, [1.0] * len(arcs))
+    inner = 1 - RING_WIDTH - 0.03
     bands = []
     band_colors = []
     for arc, color in zip(layout.arcs, colors, strict=True):
@@ -143,14 +153,15 @@ def _draw_arcs(ax: Any, layout: ChordLayout, colors: list[str]) -> None:
                 _band_path(arc.ribbons_end, arc.company_end, inner=inner, outer=inner + 0.02)
             )
             band_colors.append(color)
-    _fill(ax, bands, band_colors, [0.4] * len(bands))
+    _add_filled_paths(ax, bands, band_colors, [0.4] * len(bands))
 
 
-def _fill(ax: Any, paths: list[Any], colors: list[str], opacities: list[float]) -> None:
-    """Add all paths as one artist, because a thousand single ones take seconds."""
+def _add_filled_paths(ax: Any, paths: list[Any], colors: list[str], opacities: list[float]) -> None:
+    """Draw filled paths, each with its color and opacity."""
     from matplotlib.collections import PathCollection
     from matplotlib.colors import to_rgba_array
 
+    # All paths are one artist of matplotlib, because a thousand single ones take seconds.
     fill_colors = to_rgba_array(colors, opacities) if paths else "none"
     collection = PathCollection(
         paths, facecolors=fill_colors, edgecolors=fill_colors, linewidths=0.5
@@ -160,28 +171,31 @@ def _fill(ax: Any, paths: list[Any], colors: list[str], opacities: list[float]) 
 
 def _ribbon_path(ribbon: ChordRibbon) -> Any:
     """Return the outline of a ribbon: along one arc, across, along the other, and back."""
-    radius = 1 - RING - 0.01
+    radius = 1 - RING_WIDTH - 0.01
     to_target = (
-        *_along(ribbon.source_start, ribbon.source_end, radius),
-        *_across(ribbon.source_end, ribbon.target_start, radius),
+        *_curve_along_circle(ribbon.source_start, ribbon.source_end, radius),
+        *_curve_across_circle(ribbon.source_end, ribbon.target_start, radius),
     )
     to_source = (
-        *_along(ribbon.target_start, ribbon.target_end, radius),
-        *_across(ribbon.target_end, ribbon.source_start, radius),
+        *_curve_along_circle(ribbon.target_start, ribbon.target_end, radius),
+        *_curve_across_circle(ribbon.target_end, ribbon.source_start, radius),
     )
     return _closed_path(_point(ribbon.source_start, radius), to_target, to_source)
 
 
 def _band_path(start: float, end: float, *, inner: float, outer: float) -> Any:
-    """Return the outline of a part of a ring, between two angles and two radii."""
+    """Return the outline of the part of a ring between two angles and two radii."""
     line = [_point(end, inner)]
-    return _closed_path(
-        _point(start, outer), _along(start, end, outer), line, _along(end, start, inner)
-    )
+    outer_edge = _curve_along_circle(start, end, outer)
+    inner_edge = _curve_along_circle(end, start, inner)
+    return _closed_path(_point(start, outer), outer_edge, line, inner_edge)
 
 
 def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, font_size: float) -> None:
-    """Write the name and the count of a label, with a line to its arc."""
+    """Write the name and the count of a label, with a line to its arc.
+
+    Nothing is drawn if the layout has no space for the name. ``font_size`` is in points.
+    """
     angle = arc.name_angle
     if angle is None:
         return
@@ -217,32 +231,42 @@ def _write_name(ax: Any, arc: ChordArc, theme: Theme, *, font_size: float) -> No
 
 
 def _n_letters(arc: ChordArc) -> int:
-    """Return the number of letters of the name and the count of a label."""
+    """Return the number of letters of the text that is drawn for a label: its name and count."""
     return len(display_name(arc.name, MAX_NAME_WIDTH)) + 2 + len(f"{arc.count:,}")
 
 
 def _letter_height(ax: Any, layout: ChordLayout) -> float:
-    """Return the height of letters for which the names do not overlap."""
+    """Return the largest height of letters, in units of the radius, without overlapping names.
+
+    It is limited so that the font is at most `MAX_FONT_SIZE`.
+    """
     angles = [arc.name_angle for arc in layout.arcs if arc.name_angle is not None]
     distance = min((b - a for a, b in pairwise(angles)), default=math.pi)
-    fitting = 0.9 * NAME_RADIUS * min(distance, 1.0)
+    fitting_height = 0.9 * NAME_RADIUS * min(distance, 1.0)
     # Large letters make long names, which make the circle small: solve for both.
     n_letters = max((_n_letters(arc) for arc in layout.arcs), default=1)
     point = 1 / _points_per_radius(ax, 1.0)  # in units of the radius
-    largest = MAX_FONT_SIZE * point
-    share_of_circle = max(1 - largest * LETTER_ASPECT * n_letters, 0.2)
-    return min(fitting, largest * NAME_RADIUS / share_of_circle)
+    max_height = MAX_FONT_SIZE * point
+    share_of_circle = max(1 - max_height * LETTER_ASPECT * n_letters, 0.2)
+    return min(fitting_height, max_height * NAME_RADIUS / share_of_circle)
 
 
-def _points_per_radius(ax: Any, reach: float) -> float:
-    """Return the length of a radius in points if the axes end at ``reach`` in all directions."""
+def _points_per_radius(ax: Any, half_width: float) -> float:
+    """Return the radius of the circle in points (1/72 inch).
+
+    ``half_width`` is half the width and height of the axes in units of the radius.
+    """
     box = ax.get_position()
     width, height = ax.get_figure(root=True).get_size_inches()
-    return float(72 * min(box.width * width, box.height * height) / (2 * reach))
+    return float(72 * min(box.width * width, box.height * height) / (2 * half_width))
 
 
 def _closed_path(start: Point, *pieces: Sequence[Point]) -> Any:
-    """Return a closed path of cubic curves, of three points each, and lines, of one point."""
+    """Return a closed path from ``start`` through all pieces.
+
+    A piece is a line to its single point, or consists of cubic Bézier curves of three points each:
+    two control points and the end.
+    """
     from matplotlib.path import Path
 
     points = [start]
@@ -253,8 +277,11 @@ def _closed_path(start: Point, *pieces: Sequence[Point]) -> Any:
     return Path([*points, start], [*codes, Path.CLOSEPOLY])
 
 
-def _along(start: float, end: float, radius: float) -> list[Point]:
-    """Return the points of cubic curves along a circle, one for each eighth of it."""
+def _curve_along_circle(start: float, end: float, radius: float) -> list[Point]:
+    """Return the points of cubic Bézier curves along a circle between two angles.
+
+    A curve covers at most an eighth of the circle, so that it is almost exact.
+    """
     n_pieces = max(1, math.ceil(abs(end - start) / (math.pi / 4)))
     step = (end - start) / n_pieces
     stretch = 4 / 3 * math.tan(step / 4)
@@ -267,8 +294,11 @@ def _along(start: float, end: float, radius: float) -> list[Point]:
     return points
 
 
-def _across(start: float, end: float, radius: float) -> list[Point]:
-    """Return the points of a cubic curve across the circle, near the center for distant angles."""
+def _curve_across_circle(start: float, end: float, radius: float) -> list[Point]:
+    """Return the points of a cubic Bézier curve through the inside of a circle to ``end``.
+
+    The farther the two angles are apart, the nearer to the center it passes.
+    """
     distance = abs((start - end + 3 * math.pi) % (2 * math.pi) - math.pi) / math.pi
     control_radius = radius * (0.55 - 0.5 * distance)
     return [_point(start, control_radius), _point(end, control_radius), _point(end, radius)]

@@ -1,7 +1,11 @@
 """Computes the positions of arcs and ribbons of chord diagrams, for every output format.
 
+Every label is an arc of a circle; two labels with common instances, a *pair*, are joined by a
+ribbon. The *joint count* of a pair is the number of its common instances. The *partners* of a label
+are the labels that it has ribbons with.
+
 Angles are in radians, clockwise from twelve o'clock: the point at angle ``a`` of the unit circle is
-``(sin a, cos a)`` with the y axis pointing up.
+``(sin a, cos a)`` with the y axis pointing up. Labels are given by their indices.
 """
 
 from __future__ import annotations
@@ -25,23 +29,23 @@ from scumble.measures.shape import joint_counts
 from scumble.measures.summary import Summary, characterize, to_json_value
 from scumble.plots.base import spread_positions
 
-#: If no more labels than this occur, all are drawn.
-DRAW_ALL = 30
-#: Otherwise, number of difficult labels.
-N_LABELS = 12
-#: Otherwise, number of majority labels that they co-occur with.
+#: If at most this many labels occur in the data, all are drawn; more names do not fit well.
+MAX_LABELS_TO_DRAW_ALL = 30
+#: Number of difficult labels that are drawn if not all labels are.
+N_DIFFICULT_LABELS = 12
+#: Number of majority labels co-occurring with them that are drawn if not all labels are.
 N_PARTNERS = 12
-#: Largest number of ribbons.
+#: Largest number of ribbons; more can neither be told apart nor be drawn quickly.
 MAX_RIBBONS = 1000
 #: Angle between two arcs.
-GAP = math.radians(2)
+GAP_ANGLE = math.radians(2)
 #: Largest share of the circle that all gaps may take.
-GAP_SHARE = 0.25
-#: How many times wider the gap between minority and majority labels is.
-WIDE_GAP = 3
-#: Angle between two names. The font size is chosen to fit.
+MAX_GAP_SHARE = 0.25
+#: Width of the gaps between minority and majority labels, in multiples of the other gaps.
+WIDE_GAP_FACTOR = 3
+#: Smallest angle between two names. The font size is chosen to fit.
 NAME_STEP = math.radians(2.8)
-#: Largest angle between a name and the middle of its arc.
+#: Largest angle between a name and the middle of its arc: beyond, their line is hard to follow.
 MAX_NAME_SHIFT = math.radians(15)
 
 
@@ -52,11 +56,11 @@ class ChordArc:
     Attributes
     ----------
     label : int
-        Its number.
+        Index of the label.
     name : str
         Its name.
     count : int
-        Number of instances that have it; the length of the arc is proportional to it.
+        Number of instances that have the label; the length of the arc is proportional to it.
     n_company : int
         Number of these instances that have another label as well.
     n_drawn_company : int
@@ -64,13 +68,14 @@ class ChordArc:
     start, end : float
         Angles of the arc.
     ribbons_end : float
-        Ribbons begin between `start` and this angle: the part of the instances with another drawn
-        label.
+        The part of the arc from `start` to this angle stands for the instances with another drawn
+        label; all ribbons of the label begin in this part.
     company_end : float
-        From `ribbons_end` to this angle, the other labels of the instances are not drawn; from here
-        to `end` the instances have no other label.
+        The part from `ribbons_end` to this angle stands for the instances whose other labels are
+        not drawn, the part from this angle to `end` for the instances without another label.
     name_angle : float or None
-        Angle of the name, so that names do not overlap; None if there is no space for it.
+        Angle at which the name is written, so that names do not overlap; None if there is no space
+        for it.
     is_minority : bool
         Whether IRLbl > MeanIR.
     irlbl, scumble : float
@@ -135,7 +140,7 @@ class ChordRibbon:
 
 @dataclass(frozen=True, slots=True)
 class ChordLayout:
-    """A chord diagram, ready to be drawn.
+    """The positions of all parts of a chord diagram.
 
     Attributes
     ----------
@@ -186,7 +191,7 @@ class ChordLayout:
 
     @property
     def note(self) -> str:
-        """A sentence on what is drawn and what is left out."""
+        """Sentences about what is drawn and what is left out, for a line below the diagram."""
         n_rare = sum(arc.is_minority for arc in self.arcs)
         n_drawn = len(self.arcs)
         text = f"{n_drawn:,} of {self.n_labels:,} labels"
@@ -261,7 +266,7 @@ def chord_layout(
     data : MultilabelDataset, or labels as array, sparse matrix, DataFrame or label lists
         The data.
     labels : sequence of str or int, optional
-        Names or numbers of the labels to draw. By default the most difficult labels and the labels
+        Names or indices of the labels to draw. By default the most difficult labels and the labels
         they co-occur with.
     n_labels : int, optional
         Number of difficult labels: minority labels by decreasing SCUMBLELbl. By default all labels
@@ -270,8 +275,8 @@ def chord_layout(
         Number of majority labels: first the one that co-occurs most often with each difficult
         label, then those that co-occur most often with all difficult labels.
     max_ribbons : int
-        Largest number of ribbons. Those with the smallest share of the counts of both labels are
-        left out.
+        Largest number of ribbons. Those whose joint count is the smallest share of the count of
+        the rarer label are left out.
     keep_order : bool
         Whether ``labels`` are placed in the given order, so that two diagrams can be compared,
         rather than by difficulty and count.
@@ -309,21 +314,26 @@ def chord_layout(
             "and the summary as summary=..."
         )
     if n_labels is None:
-        limits = LabelLimits(draw_all=DRAW_ALL, n_difficult=N_LABELS, n_partners=n_partners)
+        limits = LabelLimits(
+            max_to_draw_all=MAX_LABELS_TO_DRAW_ALL,
+            n_difficult=N_DIFFICULT_LABELS,
+            n_partners=n_partners,
+        )
     else:
-        limits = LabelLimits(draw_all=0, n_difficult=n_labels, n_partners=n_partners)
-    selection = select_labels(data, labels, limits, summary)
-    selected, measured = selection.labels, selection.summary
+        limits = LabelLimits(max_to_draw_all=0, n_difficult=n_labels, n_partners=n_partners)
+    selection = select_labels(data, labels, limits, caller="chord_layout", summary=summary)
+    selected = selection.labels
+    data_summary = selection.summary
     if keep_order and labels is not None:
-        ordered = find_label_indices(labels, measured.labels.name)
+        ordered = find_label_indices(labels, data_summary.labels.name)
         rank = {int(label): position for position, label in enumerate(ordered)}
         selected = np.array(sorted(selected.tolist(), key=rank.__getitem__), np.int64)
-    arcs, pair_counts = _make_arcs(selection.Y, measured, selected)
+    arcs, pair_counts = _make_arcs(selection.Y, data_summary, selected)
     ribbons, n_hidden = _make_ribbons(arcs, pair_counts, max_ribbons)
-    n_occurring = len(measured.labels) - measured.n_unseen
+    n_occurring = len(data_summary.labels) - data_summary.n_unseen
     return ChordLayout(
-        name=measured.name,
-        scumble=measured.scumble,
+        name=data_summary.name,
+        scumble=data_summary.scumble,
         arcs=arcs,
         ribbons=ribbons,
         n_labels=n_occurring,
@@ -334,92 +344,117 @@ def chord_layout(
 
 
 class LabelLimits(NamedTuple):
-    """How many labels to draw: all up to ``draw_all``, else difficult ones and their partners."""
+    """How many labels to draw, if they are not given."""
 
-    draw_all: int
-    n_difficult: int
-    n_partners: int
+    max_to_draw_all: int  # if at most this many labels occur, all are drawn; otherwise ...
+    n_difficult: int  # ... this many difficult labels ...
+    n_partners: int  # ... and this many majority labels that co-occur with them
 
 
 class LabelSelection(NamedTuple):
-    """Labels to draw, with the label matrix and the measures of the data."""
+    """Labels that `select_labels` selects, with the label matrix and the measures of the data."""
 
-    labels: Array
-    Y: sparse.csr_array
+    labels: Array  # indices, in the order around the circle
+    Y: sparse.csr_array  # of all labels
     summary: Summary
 
 
 def select_labels(
-    data: Any, labels: Any, limits: LabelLimits, summary: Summary | None = None
+    data: Any,
+    labels: Any,
+    limits: LabelLimits,
+    *,
+    caller: str,
+    summary: Summary | None = None,
 ) -> LabelSelection:
-    """Select labels to draw: the given ones, all, or difficult ones and their partners."""
-    Y = check_labels(data, caller="choose_labels")
+    """Return the labels to draw: ``labels``, or as many as ``limits`` allow if that is None.
+
+    ``labels`` are names or indices; those that never occur are left out. ``summary`` holds the
+    measures of the data if they are known. Errors name ``caller``.
+    """
+    Y = check_labels(data, caller=caller)
     if summary is None:
         summary = characterize(data)
     occurring = np.flatnonzero(summary.labels.count > 0)
     if labels is not None:
         selected = np.intersect1d(find_label_indices(labels, summary.labels.name), occurring)
-    elif len(occurring) <= limits.draw_all:
+    elif len(occurring) <= limits.max_to_draw_all:
         selected = occurring
     else:
         selected = _difficult_and_partners(Y, summary, limits)
-    return LabelSelection(_sorted_for_circle(selected, summary), Y, summary)
+    return LabelSelection(_sort_for_circle(selected, summary), Y, summary)
 
 
 def find_label_indices(labels: Any, names: Sequence[str]) -> Array:
-    """Return the numbers of labels that are given by name or number."""
+    """Return the indices of labels that are given by name or by index.
+
+    ``names`` are the names of all labels. An unknown name or index raises an error.
+    """
     return resolve_label_indices(labels, len(names), names, caller="Labels to draw")
 
 
 def _difficult_and_partners(Y: sparse.csr_array, summary: Summary, limits: LabelLimits) -> Array:
-    """Return difficult labels and majority labels that co-occur with them."""
-    table = summary.labels
-    candidates = np.flatnonzero(table.is_minority)
+    """Return the indices of difficult labels, then of majority labels that co-occur with them.
+
+    Majority labels come first if no other one co-occurs as often with some difficult label, then by
+    the sum of their joint counts with all difficult labels.
+    """
+    measures = summary.labels
+    candidates = np.flatnonzero(measures.is_minority)
     if not len(candidates):  # equally frequent labels: none is rare, so the most concurrent ones
-        candidates = np.flatnonzero(table.count > 0)
-    difficult = sort_by_difficulty(candidates, table.irlbl, table.scumble)[: limits.n_difficult]
+        candidates = np.flatnonzero(measures.count > 0)
+    by_difficulty = sort_by_difficulty(candidates, measures.irlbl, measures.scumble)
+    difficult = by_difficulty[: limits.n_difficult]
     pair_counts = joint_counts(Y, difficult).toarray()
-    pair_counts[:, table.is_minority] = 0
+    pair_counts[:, measures.is_minority] = 0
     pair_counts[:, difficult] = 0
-    total = pair_counts.sum(axis=0)
-    cooccurring = np.flatnonzero(total)
+    total_counts = pair_counts.sum(axis=0)
+    cooccurring = np.flatnonzero(total_counts)
     has_partner = pair_counts.any(axis=1)
     best_partners = pair_counts[has_partner].argmax(axis=1)  # of each difficult label
     is_best = np.isin(cooccurring, best_partners)
-    order = np.lexsort((cooccurring, -total[cooccurring], ~is_best))
+    order = np.lexsort((cooccurring, -total_counts[cooccurring], ~is_best))
     partners = cooccurring[order][: limits.n_partners]
     return np.concatenate([difficult, partners])
 
 
-def _sorted_for_circle(labels: Array, summary: Summary) -> Array:
-    """Return minority labels by difficulty, then majority labels by count."""
-    table = summary.labels
-    is_rare = table.is_minority[labels]
-    scores = np.round(table.scumble[labels], 12)  # ties stay ties in any order of the rows
-    rank = np.where(is_rare, -scores, -table.count[labels])
-    return labels[np.lexsort((labels, table.count[labels], rank, ~is_rare))]
+def _sort_for_circle(labels: Array, summary: Summary) -> Array:
+    """Return label indices sorted: minority labels by SCUMBLELbl, then majority labels by count.
+
+    Both decrease; of equal ones the rarer label comes first.
+    """
+    measures = summary.labels
+    is_rare = measures.is_minority[labels]
+    # Rounded, because rounding errors, which depend on the order of rows, must not break ties.
+    scores = np.round(measures.scumble[labels], 12)
+    sort_key = np.where(is_rare, -scores, -measures.count[labels])
+    return labels[np.lexsort((labels, measures.count[labels], sort_key, ~is_rare))]
 
 
 def _make_arcs(
     Y: sparse.csr_array, summary: Summary, labels: Array
 ) -> tuple[tuple[ChordArc, ...], Array]:
-    """Return the arcs of labels, and the joint counts of every pair of them."""
-    table = summary.labels
-    drawn = sparse.csr_array(Y[:, labels].astype(np.int64))
-    n_company = drawn.T @ (np.diff(Y.indptr) > 1)
-    n_drawn_company = drawn.T @ (np.diff(drawn.indptr) > 1)
-    counts = table.count[labels]
-    is_rare = table.is_minority[labels]
+    """Return the arcs of labels, and a matrix with the joint counts of their pairs.
+
+    ``labels`` are indices in the order around the circle. The diagonal of the matrix is 0.
+    """
+    measures = summary.labels
+    Y_drawn = sparse.csr_array(Y[:, labels].astype(np.int64))
+    n_company = Y_drawn.T @ (np.diff(Y.indptr) > 1)
+    n_drawn_company = Y_drawn.T @ (np.diff(Y_drawn.indptr) > 1)
+    counts = measures.count[labels]
+    is_rare = measures.is_minority[labels]
+    # The labels before the first majority label; True stands for one after all of them.
     n_rare = int(np.append(~is_rare, True).argmax())
-    starts, angle_per_row = _arc_starts(counts, n_rare)
-    ends = starts + angle_per_row * counts
-    ribbons_end = starts + angle_per_row * n_drawn_company
-    company_end = starts + angle_per_row * n_company
-    name_angles = _name_angles(starts, ends, table.scumble[labels])
+    starts, angle_per_instance = _arc_starts(counts, n_rare)
+    ends = starts + angle_per_instance * counts
+    ribbons_end = starts + angle_per_instance * n_drawn_company
+    company_end = starts + angle_per_instance * n_company
+    name_angles = _name_angles(starts, ends, measures.scumble[labels])
     arcs = tuple(
         ChordArc(
             label=int(label),
-            name=table.name[label],
+            name=measures.name[label],
             count=counts[position].item(),
             n_company=n_company[position].item(),
             n_drawn_company=n_drawn_company[position].item(),
@@ -429,44 +464,49 @@ def _make_arcs(
             company_end=company_end[position].item(),
             name_angle=name_angles[position],
             is_minority=is_rare[position].item(),
-            irlbl=table.irlbl[label].item(),
-            scumble=table.scumble[label].item(),
+            irlbl=measures.irlbl[label].item(),
+            scumble=measures.scumble[label].item(),
         )
         for position, label in enumerate(labels)
     )
-    pair_counts = (drawn.T @ drawn).toarray()
+    pair_counts = (Y_drawn.T @ Y_drawn).toarray()
     np.fill_diagonal(pair_counts, 0)
     return arcs, pair_counts
 
 
 def _arc_starts(counts: Array, n_rare: int) -> tuple[Array, float]:
-    """Return the angle at which each arc begins, and the angle of one instance.
+    """Return the angle at which each arc begins, and the angle that stands for one instance.
 
-    The rare labels, which come first, lie around the top of the circle.
+    ``counts`` are the numbers of instances of the labels, of which the first ``n_rare`` are rare;
+    the arcs of these lie around the top of the circle.
     """
     n_arcs = len(counts)
     if not n_arcs:
         return np.empty(0), 0.0
     has_both_groups = 0 < n_rare < n_arcs
-    n_gaps = n_arcs if n_arcs > 1 else 0
+    n_gaps = n_arcs if n_arcs > 1 else 0  # in units of a narrow gap
     if has_both_groups:
-        n_gaps += 2 * (WIDE_GAP - 1)
-    gap = min(GAP, GAP_SHARE * 2 * math.pi / max(n_gaps, 1))
-    angle_per_row = (2 * math.pi - n_gaps * gap) / float(counts.sum())
+        n_gaps += 2 * (WIDE_GAP_FACTOR - 1)
+    gap = min(GAP_ANGLE, MAX_GAP_SHARE * 2 * math.pi / max(n_gaps, 1))
+    angle_per_instance = (2 * math.pi - n_gaps * gap) / float(counts.sum())
     gaps = np.full(n_arcs, gap)
     if has_both_groups:
-        gaps[[n_rare - 1, -1]] = WIDE_GAP * gap
-    steps = counts * angle_per_row + gaps
+        gaps[[n_rare - 1, -1]] = WIDE_GAP_FACTOR * gap
+    steps = counts * angle_per_instance + gaps
     starts = np.concatenate([[0.0], np.cumsum(steps[:-1])])
-    last = n_rare - 1 if has_both_groups else 0  # of the arcs that lie around the top
-    return starts - (starts[last] + counts[last] * angle_per_row) / 2, angle_per_row
+    # The circle is turned so that the middle of the rare labels is at the top; if not both rare and
+    # frequent labels are drawn, the middle of the first label.
+    last_at_top = n_rare - 1 if has_both_groups else 0
+    end_at_top = starts[last_at_top] + counts[last_at_top] * angle_per_instance
+    return starts - end_at_top / 2, angle_per_instance
 
 
 def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None]:
     """Return the angle of each name: the middle of its arc, moved if names would overlap.
 
-    If there is not enough space, the longest arcs and the most concurrent labels keep their names;
-    the others get None.
+    ``starts`` and ``ends`` are the angles of the arcs, ``scores`` the SCUMBLELbl of the labels. If
+    there is not enough space, the longest arcs and the labels with the highest scores keep their
+    names; the others get None.
     """
     if not len(starts):
         return []
@@ -492,18 +532,24 @@ def _name_angles(starts: Array, ends: Array, scores: Array) -> list[float | None
 def _make_ribbons(
     arcs: tuple[ChordArc, ...], pair_counts: Array, max_ribbons: int
 ) -> tuple[tuple[ChordRibbon, ...], int]:
-    """Return the ribbons in drawing order, and the number of those left out."""
+    """Return the ribbons in drawing order, and the number of ribbons left out.
+
+    ``pair_counts`` is the matrix of joint counts. Those ribbons are left out whose joint count is
+    the smallest share of the count of the rarer label.
+    """
     counts = np.array([arc.count for arc in arcs], np.int64)
     first, second = np.nonzero(np.triu(pair_counts))
     joint = pair_counts[first, second]
-    weight = joint / np.minimum(counts[first], counts[second]) if len(joint) else joint
+    weight = joint
+    if len(joint):
+        weight = joint / np.minimum(counts[first], counts[second])
     drawn = np.sort(np.lexsort((second, first, -joint, -weight))[:max_ribbons])
     spans = [
         _ribbon_spans(arc, position, pair_counts[position]) for position, arc in enumerate(arcs)
     ]
     ribbons = []
     for a, b, joint_count in np.column_stack((first, second, joint))[drawn].tolist():
-        source, target = (a, b) if arcs[a].count <= arcs[b].count else (b, a)
+        source, target = (a, b) if arcs[a].count <= arcs[b].count else (b, a)  # the rarer one first
         source_start, source_end = spans[source][target]
         target_start, target_end = spans[target][source]
         ribbons.append(
@@ -523,11 +569,14 @@ def _make_ribbons(
 
 
 def _ribbon_spans(arc: ChordArc, position: int, joint: Array) -> dict[int, tuple[float, float]]:
-    """Return the angles of the ribbons of an arc, by the position of the other arc."""
+    """Return start and end angle of each ribbon at an arc, by the position of the other arc.
+
+    ``position`` is that of the arc; ``joint`` holds its joint counts with all arcs.
+    """
     # The left neighbour gets the left end, and so on around the circle, so that the ribbons of an
     # arc do not cross each other.
-    targets = np.flatnonzero(joint)
-    targets = targets[np.argsort((position - targets) % len(joint))]
-    edges = np.concatenate([[0], np.cumsum(joint[targets])])
-    angles = arc.start + (arc.ribbons_end - arc.start) * edges / max(edges[-1], 1)
-    return dict(zip(targets.tolist(), pairwise(angles.tolist()), strict=True))
+    partners = np.flatnonzero(joint)
+    partners = partners[np.argsort((position - partners) % len(joint))]
+    cumulative = np.concatenate([[0], np.cumsum(joint[partners])])
+    angles = arc.start + (arc.ribbons_end - arc.start) * cumulative / max(cumulative[-1], 1)
+    return dict(zip(partners.tolist(), pairwise(angles.tolist()), strict=True))

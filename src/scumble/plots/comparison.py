@@ -33,11 +33,12 @@ def plot_before_after(
     Parameters
     ----------
     before, after : Summary, MultilabelDataset, or labels
-        The data, with the same labels.
+        The data, with equally many labels. The names are those of ``before``.
     measure : {"scumble", "irlbl", "count"}
         The measure of labels that is compared.
     n_labels : int
-        Largest number of labels; those with the largest values before are drawn.
+        Largest number of labels; those with the largest values before are drawn. Labels without a
+        value before are left out.
     ax : matplotlib Axes, optional
         The axes to draw on; by default those of a new figure.
     dark : bool, optional
@@ -69,28 +70,38 @@ def plot_before_after(
             f"plot_before_after: the two data sets must have the same labels. Got "
             f"{len(first.labels)} labels before and {len(second.labels)} after."
         )
-    old, new = first.labels[measure], second.labels[measure]
-    order = np.lexsort((np.arange(len(old)), -np.nan_to_num(old, nan=-1)))
-    drawn = order[~np.isnan(old[order])][:n_labels]
-    ax, theme = prepare_axes(ax, dark, size=_size(len(drawn)), purpose="plot_before_after")
-    rows = np.arange(len(drawn))
+    values_before = first.labels[measure]
+    values_after = second.labels[measure]
+    order = np.lexsort((np.arange(len(values_before)), -np.nan_to_num(values_before, nan=-1)))
+    drawn = order[~np.isnan(values_before[order])][:n_labels]
+    size = _figure_size(len(drawn))
+    ax, theme = prepare_axes(ax, dark, size=size, purpose="plot_before_after")
+    positions = np.arange(len(drawn))
     is_rare = first.labels.is_minority[drawn]
     colors = [theme.rare_colors[0] if rare else theme.frequent_colors[0] for rare in is_rare]
-    ax.hlines(rows, old[drawn], new[drawn], color=theme.line_color, linewidth=2, zorder=1)
+    ax.hlines(
+        positions,
+        values_before[drawn],
+        values_after[drawn],
+        color=theme.line_color,
+        linewidth=2,
+        zorder=1,
+    )
     ax.scatter(
-        old[drawn],
-        rows,
+        values_before[drawn],
+        positions,
         s=34,
         zorder=2,
         facecolors=theme.background_color,
         edgecolors=colors,
         linewidths=1.4,
     )
-    ax.scatter(new[drawn], rows, s=34, c=colors, linewidths=0, zorder=3)
-    theme.name_rows(ax, rows, [first.labels.name[label] for label in drawn], is_rare)
+    ax.scatter(values_after[drawn], positions, s=34, c=colors, linewidths=0, zorder=3)
+    names = [first.labels.name[label] for label in drawn]
+    theme.set_row_names(ax, positions, names, is_rare)
     ax.set(xlim=(0, None), ylim=(len(drawn) - 0.4, -0.6))
     x_label = f"{MEASURES[measure]}: hollow before, filled after"
-    n_hidden = len(old) - len(drawn)
+    n_hidden = len(values_before) - len(drawn)
     if n_hidden:
         x_label += f"\n{n_hidden:,} labels are not drawn"
     ax.set_xlabel(x_label)
@@ -150,12 +161,13 @@ def plot_gains(
         best = comparison.best
         method = best if best != comparison.baseline else comparison.results[1].name
     gains = comparison.gains(method)
-    largest_changes = sorted(gains, key=lambda gain: -abs(gain["gain"]))[:n_labels]
-    rows = sorted(largest_changes, key=lambda gain: (gain["gain"], gain["name"]))
-    ax, theme = prepare_axes(ax, dark, size=_size(len(rows)), purpose="plot_gains")
-    positions = list(range(len(rows)))
-    before = [row["before"] for row in rows]
-    after = [row["after"] for row in rows]
+    largest_gains = sorted(gains, key=lambda gain: -abs(gain["gain"]))[:n_labels]
+    drawn_gains = sorted(largest_gains, key=lambda gain: (gain["gain"], gain["name"]))
+    size = _figure_size(len(drawn_gains))
+    ax, theme = prepare_axes(ax, dark, size=size, purpose="plot_gains")
+    positions = list(range(len(drawn_gains)))
+    before = [gain["before"] for gain in drawn_gains]
+    after = [gain["after"] for gain in drawn_gains]
     ax.hlines(positions, before, after, color=theme.line_color, linewidth=2, zorder=1)
     ax.scatter(
         before,
@@ -172,7 +184,8 @@ def plot_gains(
         (-1, "v", theme.frequent_colors[0], "loses"),
     )
     for sign, marker, color, verb in directions:
-        changed = [position for position in positions if rows[position]["gain"] * sign > 0]
+        # Positions of the labels that change in this direction.
+        changed = [position for position in positions if drawn_gains[position]["gain"] * sign > 0]
         if changed:
             ax.scatter(
                 [after[position] for position in changed],
@@ -184,21 +197,24 @@ def plot_gains(
                 linewidths=0,
                 zorder=3,
             )
-    names = [f"{display_name(row['name'], 32)} ({row['training_positives']:,.0f})" for row in rows]
+    names = [
+        f"{display_name(gain['name'], 32)} ({gain['training_positives']:,.0f})"
+        for gain in drawn_gains
+    ]
     ax.set_yticks(positions, names, fontsize=9, parse_math=False)
     ax.set(xlabel="F1, counts of all folds added up", xlim=(-0.02, 1.02))
-    ax.set_ylim(-0.8, len(rows) - 0.2)
+    ax.set_ylim(-0.8, len(drawn_gains) - 0.2)
     height = ax.get_position().height * ax.get_figure(root=True).get_figheight()
-    theme.legend_below(ax, -0.55 / height, 3)
+    theme.add_legend_below(ax, -0.55 / height, 3)
     description = "what labels gain"
-    if len(rows) < len(gains):
-        description += f", {len(rows)} of {len(gains)} labels"
+    if len(drawn_gains) < len(gains):
+        description += f", {len(drawn_gains)} of {len(gains)} labels"
     add_title(ax, comparison.data, description)
     return ax
 
 
-def _size(n_rows: int) -> tuple[float, float]:
-    """Return the size of a figure with a row for each label."""
+def _figure_size(n_rows: int) -> tuple[float, float]:
+    """Return width and height in inches of a figure with ``n_rows`` rows, one for each label."""
     return 7.5, 1.6 + 0.23 * max(n_rows, 4)
 
 
@@ -243,8 +259,8 @@ def plot_pair(
     draw = plots[kind].function
     if kind == "chord":
         options = _chord_options(before, options)
-    single = draw(before, dark=dark, **options)  # drawn for its size only
-    width, height = single.figure.get_size_inches()
+    single_ax = draw(before, dark=dark, **options)  # drawn for its size only
+    width, height = single_ax.figure.get_size_inches()
     figure = new_figure((2 * width, height + 0.3), dark, pads=(0.15, 0.12), purpose="plot_pair")
     left, right = figure.subplots(1, 2)
     for ax, data, title in zip((left, right), (before, after), titles, strict=True):
@@ -256,23 +272,30 @@ def plot_pair(
 
 
 def _chord_options(before: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Return options for two chord diagrams with the same labels, order and colors."""
-    like = chord_layout(before, **options)
+    """Return options of `plot_chord` that give both data sets the same labels, order and colors.
+
+    ``options`` are those that the user passed. If they do not name the labels to draw, these are
+    selected on the data before resampling.
+    """
+    layout_before = chord_layout(before, **options)
     if options.get("labels") is None:
         # The labels are selected once, so the options that select them are left out.
         options = {key: value for key, value in options.items() if key == "max_ribbons"}
-        options["labels"] = [arc.label for arc in like.arcs]
+        options["labels"] = [arc.label for arc in layout_before.arcs]
         options["keep_order"] = True
-    return {**options, "like": like}
+    return {**options, "like": layout_before}
 
 
 def _set_same_range(left: Any, right: Any) -> None:
-    """Set the limits of two axes to their common range; axes of names keep theirs."""
+    """Set the limits of both axes to the smallest range that holds both, for x and for y.
+
+    Inverted ranges are not changed: they belong to names, which are drawn from top to bottom.
+    """
     x_lows, x_highs = zip(left.get_xlim(), right.get_xlim(), strict=True)
     if x_lows[0] <= x_highs[0]:
         for ax in (left, right):
             ax.set_xlim(min(x_lows), max(x_highs))
     y_lows, y_highs = zip(left.get_ylim(), right.get_ylim(), strict=True)
-    if y_lows[0] <= y_highs[0]:  # else these are names, from top to bottom
+    if y_lows[0] <= y_highs[0]:
         for ax in (left, right):
             ax.set_ylim(min(y_lows), max(y_highs))

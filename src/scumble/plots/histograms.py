@@ -115,14 +115,14 @@ def plot_cardinality(data: Any, *, ax: Any = None, dark: bool | None = None) -> 
     [0, 1, 3]
     """
     Y = check_labels(data, caller="plot_cardinality")
-    sizes = np.diff(Y.indptr)
-    counts = np.bincount(sizes)
+    n_labels_of_rows = np.diff(Y.indptr)
+    counts = np.bincount(n_labels_of_rows)
     ax, theme = prepare_axes(ax, dark, size=SIZE, purpose="plot_cardinality")
     _draw_bars(ax, theme, np.arange(len(counts)), counts, 0.8, is_counted=len(counts) <= 20)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="labels of an instance", ylabel="instances")
-    if len(sizes):
-        _mark_mean(ax, theme, float(sizes.mean()))
+    if len(n_labels_of_rows):
+        _mark_mean(ax, theme, float(n_labels_of_rows.mean()))
     add_title(ax, str(getattr(data, "name", "")), "labels of the instances")
     return ax
 
@@ -170,8 +170,8 @@ def plot_attributes(data: Any, *, ax: Any = None, dark: bool | None = None) -> A
     ax.barh(np.arange(len(kinds)), list(kinds.values()), color=colors, height=0.7)
     ax.set_yticks(np.arange(len(kinds)), list(kinds), color=theme.text_color)
     longest = max(kinds.values())
-    for row, count in enumerate(kinds.values()):
-        ax.text(count + 0.01 * longest, row, f"{count:,}", va="center", color=theme.muted_color)
+    for y, count in enumerate(kinds.values()):
+        ax.text(count + 0.01 * longest, y, f"{count:,}", va="center", color=theme.muted_color)
     ax.set(xlim=(0, 1.1 * max(longest, 1)), ylim=(len(kinds) - 0.4, -0.6))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
@@ -217,8 +217,9 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
     edges = np.concatenate([np.linspace(0, mean, n_below + 1), above[1:]])
     # Scores equal to the mean are counted below it, because "above the mean" is strict: they move
     # to the middle of the last bin below it.
-    positive = np.where(np.abs(scores - mean) <= 1e-12, mean / 2 + edges[n_below - 1] / 2, scores)
-    counts, _ = np.histogram(positive[positive > 0], edges)
+    last_middle = mean / 2 + edges[n_below - 1] / 2
+    moved_scores = np.where(np.abs(scores - mean) <= 1e-12, last_middle, scores)
+    counts, _ = np.histogram(moved_scores[moved_scores > 0], edges)
     n_bins_above = len(counts) - n_below
     colors = [theme.frequent_colors[0]] * n_below + [theme.rare_colors[0]] * n_bins_above
     ax.bar(edges[:-1], counts, np.diff(edges) * 0.94, align="edge", color=colors)
@@ -236,18 +237,21 @@ def plot_instances(data: Any, *, ax: Any = None, dark: bool | None = None) -> An
 
 
 def _draw_count_histogram(ax: Any, theme: Theme, values: Array) -> None:
-    """Draw a histogram of counts: one bin per number up to 20, else bins that double in width."""
-    top = int(values.max(initial=0))
-    if top <= 20:
-        bar_heights = np.bincount(values, minlength=top + 1)
+    """Draw a histogram of ``values``, which are counts of labels or labelsets.
+
+    A bin holds a single number if none exceeds 20; otherwise the bins 1, 2-3, 4-7, ... double.
+    """
+    max_value = int(values.max(initial=0))
+    if max_value <= 20:
+        bar_heights = np.bincount(values, minlength=max_value + 1)
         first = 0 if bar_heights[0] else 1
-        positions = np.arange(first, top + 1)
+        positions = np.arange(first, max_value + 1)
         _draw_bars(ax, theme, positions, bar_heights[first:], 0.8)
         ax.set_xticks(positions)
         # A single bar would fill the axes: they are at least three bars wide.
-        ax.set_xlim(min(first, top - 2) - 0.6, max(top, first + 2) + 0.6)
+        ax.set_xlim(min(first, max_value - 2) - 0.6, max(max_value, first + 2) + 0.6)
         return
-    edges = [0, *(2**exponent for exponent in range(top.bit_length() + 1))]
+    edges = [0, *(2**exponent for exponent in range(max_value.bit_length() + 1))]
     bar_heights, _ = np.histogram(values, edges)  # the last edge exceeds all values
     first = int(np.flatnonzero(bar_heights)[0])
     names = [
@@ -262,7 +266,7 @@ def _draw_count_histogram(ax: Any, theme: Theme, values: Array) -> None:
 def _draw_bars(
     ax: Any, theme: Theme, positions: Array, counts: Array, width: float, *, is_counted: bool = True
 ) -> None:
-    """Draw bars, with their counts above them if ``is_counted``."""
+    """Draw vertical bars of a width at x positions, and if ``is_counted`` their counts above."""
     bars = ax.bar(positions, counts, color=theme.frequent_colors[0], width=width)
     ax.set_ylim(0, HEADROOM * max(counts.max(initial=0), 1))
     if is_counted:
@@ -272,6 +276,7 @@ def _draw_bars(
 
 
 def _mark_mean(ax: Any, theme: Theme, mean: float) -> None:
-    """Draw a line at the mean, with its value on the side with more space."""
-    is_left = mean < sum(ax.get_xlim()) / 2
-    theme.mark_line(ax, mean, f"mean {mean:.3f}", (5 if is_left else -5, -4))
+    """Draw a vertical line at the mean, with its value on the side with more space."""
+    is_in_left_half = mean < sum(ax.get_xlim()) / 2
+    x_offset = 5 if is_in_left_half else -5
+    theme.draw_vertical_line(ax, mean, f"mean {mean:.3f}", (x_offset, -4))

@@ -47,7 +47,7 @@ def plot_labels(
     data : Summary, MultilabelDataset, or labels
         The data set, its measures, or labels alone.
     labels : sequence of str or int, optional
-        Names or numbers of labels to draw.
+        Names or indices of labels to draw.
     n_labels : int
         Largest number of bars. If there are more labels, the most frequent and the rarest ones are
         drawn.
@@ -71,19 +71,19 @@ def plot_labels(
     """
     check_count(n_labels, name="n_labels", caller="plot_labels")
     summary = as_summary(data)
-    table = summary.labels
-    selected = np.arange(len(table))
+    measures = summary.labels
+    selected = np.arange(len(measures))
     if labels is not None:
-        selected = find_label_indices(labels, table.name)
-    selected = selected[np.lexsort((selected, -table.count[selected]))]
+        selected = find_label_indices(labels, measures.name)
+    selected = selected[np.lexsort((selected, -measures.count[selected]))]
     n_hidden = max(len(selected) - n_labels, 0)
     n_first = (n_labels + 1) // 2
     drawn = np.delete(selected, slice(n_first, n_first + n_hidden))
-    ax, theme = prepare_axes(ax, dark, size=_size(len(drawn)), purpose="plot_labels")
-    is_rare = table.is_minority[drawn]
-    names = [table.name[label] for label in drawn]
-    gap = n_first if n_hidden else None
-    _draw_bars(ax, theme, names, table.count[drawn], is_rare, gap=gap)
+    ax, theme = prepare_axes(ax, dark, size=_figure_size(len(drawn)), purpose="plot_labels")
+    is_rare = measures.is_minority[drawn]
+    names = [measures.name[label] for label in drawn]
+    n_above_gap = n_first if n_hidden else None
+    _draw_bars(ax, theme, names, measures.count[drawn], is_rare, n_above_gap=n_above_gap)
     lines = ["instances"]
     if n_hidden:
         lines.append(f"{n_hidden:,} labels in between are not drawn")
@@ -102,8 +102,9 @@ def plot_labelsets(
 
     Parameters
     ----------
-    data : MultilabelDataset, or labels
-        The data set, or labels alone.
+    data : Summary, MultilabelDataset, or labels
+        The data set, its measures, or labels alone. The measures do not hold the labels of
+        labelsets; a labelset is then called by the index of its first row.
     n_labelsets : int
         Largest number of bars.
     ax : matplotlib Axes, optional
@@ -129,7 +130,7 @@ def plot_labelsets(
     summary = as_summary(data)
     labelsets = summary.labelsets
     drawn = labelsets.order[:n_labelsets]
-    ax, theme = prepare_axes(ax, dark, size=_size(len(drawn)), purpose="plot_labelsets")
+    ax, theme = prepare_axes(ax, dark, size=_figure_size(len(drawn)), purpose="plot_labelsets")
     names = _labelset_names(data, summary, labelsets.first_row[drawn])
     counts = labelsets.counts[drawn]
     _draw_bars(ax, theme, names, counts, np.zeros(len(drawn), bool))
@@ -175,18 +176,18 @@ def plot_difficult(
     """
     check_count(n_names, name="n_names", caller="plot_difficult", minimum=0)
     summary = as_summary(data)
-    table = summary.labels
+    measures = summary.labels
     ax, theme = prepare_axes(ax, dark, size=(8.5, 5.2), purpose="plot_difficult")
-    occurs = table.count > 0
-    is_rare = table.is_minority
+    occurs = measures.count > 0
+    is_rare = measures.is_minority
     groups = (
         (occurs & ~is_rare, theme.frequent_colors[0], "o", "majority labels"),
         (occurs & is_rare, theme.rare_colors[0], "^", "minority labels"),
     )
     for is_member, color, marker, name in groups:
         ax.scatter(
-            table.irlbl[is_member],
-            table.scumble[is_member],
+            measures.irlbl[is_member],
+            measures.scumble[is_member],
             label=name,
             s=26,
             c=color,
@@ -194,12 +195,13 @@ def plot_difficult(
             alpha=0.65,
             linewidths=0,
         )
-    top = float(np.nanmax(table.scumble, initial=0.0)) if occurs.any() else 0.0
-    ax.set_ylim(0, max(1.15 * top, 0.01))
-    _scale_irlbl_axis(ax, theme, mean=summary.mean_ir, largest=summary.max_ir)
-    named = sort_by_difficulty(np.flatnonzero(is_rare), table.irlbl, table.scumble)[:n_names]
-    names = [table.name[label] for label in named]
-    _write_names(ax, theme, names, table.irlbl[named], table.scumble[named])
+    max_score = float(np.nanmax(measures.scumble, initial=0.0)) if occurs.any() else 0.0
+    ax.set_ylim(0, max(1.15 * max_score, 0.01))
+    _scale_irlbl_axis(ax, theme, mean_ir=summary.mean_ir, max_ir=summary.max_ir)
+    by_difficulty = sort_by_difficulty(np.flatnonzero(is_rare), measures.irlbl, measures.scumble)
+    named = by_difficulty[:n_names]
+    names = [measures.name[label] for label in named]
+    _write_names(ax, theme, names, measures.irlbl[named], measures.scumble[named])
     ax.set_xlabel("IRLbl: times rarer than the most frequent label")
     ax.set_ylabel("SCUMBLELbl: concurrence with unequal labels")
     legend = ax.legend(loc="upper left", labelcolor=theme.text_color, fontsize=9, edgecolor="none")
@@ -230,7 +232,7 @@ def plot_cooccurrence(
     data : MultilabelDataset, or labels
         The data set, or labels alone.
     labels : sequence of str or int, optional
-        Names or numbers of labels to draw.
+        Names or indices of labels to draw.
     n_labels : int
         Largest number of labels if ``labels`` is None. If there are more, half of those drawn are
         the most difficult ones and half the labels they co-occur with.
@@ -257,21 +259,23 @@ def plot_cooccurrence(
     check_count(n_labels, name="n_labels", caller="plot_cooccurrence", minimum=2)
     n_difficult = n_labels // 2
     limits = LabelLimits(
-        draw_all=n_labels, n_difficult=n_difficult, n_partners=n_labels - n_difficult
+        max_to_draw_all=n_labels, n_difficult=n_difficult, n_partners=n_labels - n_difficult
     )
-    selected, Y, summary = select_labels(data, labels, limits)
-    pair_counts = joint_counts(Y, selected)[:, selected].toarray()
+    selection = select_labels(data, labels, limits, caller="plot_cooccurrence")
+    summary = selection.summary
+    selected = selection.labels
+    pair_counts = joint_counts(selection.Y, selected)[:, selected].toarray()
     shares = pair_counts / np.maximum(pair_counts.diagonal(), 1)[:, np.newaxis]
     order = _clustered_order(shares) if cluster else np.argsort(selected)
     selected = selected[order]
     shares = shares[np.ix_(order, order)]
 
-    side = 3.2 + 0.2 * len(selected)
+    side = 3.2 + 0.2 * len(selected)  # in inches
     ax, theme = prepare_axes(ax, dark, size=(side + 1, side), purpose="plot_cooccurrence")
     cells = shares if len(shares) else [[0.0]]
     image = ax.imshow(cells, cmap=theme.colormap, vmin=0, vmax=1, interpolation="nearest")
     names = [display_name(summary.labels.name[label], 24) for label in selected]
-    theme.name_cells(ax, names, names, 8, rotation=90)
+    theme.set_table_names(ax, names, names, 8, rotation=90)
     is_rare = summary.labels.is_minority[selected]
     for texts in (ax.get_xticklabels(), ax.get_yticklabels()):
         set_bold(texts, is_rare)
@@ -283,7 +287,11 @@ def plot_cooccurrence(
 
 
 def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
-    """Return the labels of rows as texts; numbers of rows if the data is a summary."""
+    """Return the labels of each of these rows as one text.
+
+    ``rows`` are indices. A summary does not hold the labels, so texts are then as "labelset of row
+    5".
+    """
     if isinstance(data, Summary):
         return [f"labelset of row {row}" for row in rows]
     Y, names = check_named_labels(data, caller="plot_labelsets")
@@ -295,8 +303,8 @@ def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
     return texts
 
 
-def _size(n_bars: int) -> tuple[float, float]:
-    """Return the size of a figure with horizontal bars."""
+def _figure_size(n_bars: int) -> tuple[float, float]:
+    """Return width and height in inches of a figure with ``n_bars`` horizontal bars."""
     return 7.5, 1.4 + ROW_HEIGHT * max(n_bars, 4)
 
 
@@ -307,15 +315,19 @@ def _draw_bars(
     counts: Array,
     is_rare: Array,
     *,
-    gap: int | None = None,
+    n_above_gap: int | None = None,
 ) -> None:
-    """Draw bars from top to bottom, each with its count; ``gap`` bars come before a gap."""
+    """Draw horizontal bars from top to bottom, each with its name and count.
+
+    ``n_above_gap`` is the number of bars above a gap that stands for bars left out; None for no
+    gap.
+    """
     positions = np.arange(len(names), dtype=float)
-    if gap is not None:
-        positions[gap:] += 1
+    if n_above_gap is not None:
+        positions[n_above_gap:] += 1
     colors = [theme.rare_colors[0] if rare else theme.frequent_colors[0] for rare in is_rare]
     ax.barh(positions, counts, color=colors, height=0.75)
-    theme.name_rows(ax, positions, names, is_rare)
+    theme.set_row_names(ax, positions, names, is_rare)
     longest = max(counts.max(initial=0), 1)
     style = {"va": "center", "fontsize": 8, "color": theme.muted_color}
     for position, count in zip(positions, counts, strict=True):
@@ -327,25 +339,32 @@ def _draw_bars(
     ax.spines["left"].set_visible(False)
 
 
-def _scale_irlbl_axis(ax: Any, theme: Theme, *, mean: float, largest: float) -> None:
-    """Set limits and scale of the axis of IRLbl, and mark the mean."""
-    if not np.isfinite(mean):
+def _scale_irlbl_axis(ax: Any, theme: Theme, *, mean_ir: float, max_ir: float) -> None:
+    """Set the limits of the x axis, which shows IRLbl, and draw a line at MeanIR.
+
+    The scale is logarithmic if MaxIR exceeds 20. Nothing is done if MeanIR is not finite.
+    """
+    if not np.isfinite(mean_ir):
         return
-    if largest > 20:
+    if max_ir > 20:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else "")
         low = 0.9
-        high = 1.15 * largest
+        high = 1.15 * max_ir
     else:
-        margin = 0.03 * (largest - 1)  # so that no point is cut off at an edge
+        margin = 0.03 * (max_ir - 1)  # so that no point is cut off at an edge
         low = 1 - margin
-        high = largest + margin
+        high = max_ir + margin
     ax.set_xlim(low, max(high, low + 0.1))
-    theme.mark_line(ax, mean, f"MeanIR {mean:,.1f}", (-4, 4), fontsize=9)
+    theme.draw_vertical_line(ax, mean_ir, f"MeanIR {mean_ir:,.1f}", (-4, 4), fontsize=9)
 
 
 def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) -> None:
-    """Write names in a column on the right, with lines to their points that hardly cross."""
+    """Write the names of points in a column right of the axes, with a line to each point.
+
+    ``x`` and ``y`` are the coordinates of the points. The names are sorted by y, so that lines
+    hardly cross.
+    """
     order = np.lexsort((x, y))
     step = 1 / max(len(names), 15)
     name_positions = spread_positions(y[order] / ax.get_ylim()[1], step, 0.0, 1.0)
@@ -372,7 +391,11 @@ def _write_names(ax: Any, theme: Theme, names: list[str], x: Array, y: Array) ->
 
 
 def _clustered_order(shares: Array) -> Array:
-    """Return an order in which labels with similar co-occurrences are neighbours."""
+    """Return indices that sort labels so that those with similar co-occurrences are neighbours.
+
+    They are clustered by average linkage. ``shares[i, j]`` is the share of the instances of label
+    i that also have label j.
+    """
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
@@ -386,7 +409,7 @@ def _clustered_order(shares: Array) -> Array:
 
 
 def _add_colorbar(ax: Any, image: Any, theme: Theme) -> None:
-    """Add a color bar that explains the cells."""
+    """Add a color bar that explains the colors of an image of co-occurrences."""
     bar = ax.get_figure().colorbar(image, ax=ax, shrink=0.6, aspect=30)
     bar.set_label(
         "share of the row's instances that have the column's label", color=theme.muted_color

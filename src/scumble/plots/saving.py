@@ -1,4 +1,4 @@
-"""Saves plots, with fonts that have all letters of the names."""
+"""Saving of plots, with fonts that have all letters of the names."""
 
 import io
 import warnings
@@ -69,8 +69,9 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     Warns
     -----
     ScumbleWarning
-        If a name has letters that no font of this machine has. An SVG stores its texts as text
-        then, because another machine may have a font for them.
+        If a name has letters that no font of this machine has, and the format is PDF or PNG. An
+        SVG then stores texts instead of outlines, without a warning, because another machine may
+        have a font for them.
 
     Examples
     --------
@@ -85,11 +86,11 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
     content = io.BytesIO()
     first_axes = ax[0] if isinstance(ax, tuple) else ax
     figure = first_axes.get_figure(root=True)
-    missing = complete_fonts(figure)
-    # Letters that the font lacks stay text, so that the viewer's fonts can show them.
+    missing = add_fallback_fonts(figure)
+    # If letters are missing, an SVG stores text instead of outlines: the viewer may have a font.
     font_type = "none" if missing else "path"
-    style = {"svg.hashsalt": "scumble", "svg.fonttype": font_type}
-    with rc_context(style), warnings.catch_warnings():
+    rc_params = {"svg.hashsalt": "scumble", "svg.fonttype": font_type}
+    with rc_context(rc_params), warnings.catch_warnings():
         # One warning, below, replaces those for every letter.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(content, format=suffix, dpi=dpi, metadata=metadata)
@@ -99,7 +100,7 @@ def plot_bytes(ax: Any, suffix: str, *, dpi: int = 150) -> bytes:
 
 
 def _missing_glyph_warning(letters: set[str]) -> str:
-    """Return the warning for letters that no font has."""
+    """Return the text of the warning about letters that no font of this machine has."""
     n_letters = f"{len(letters):,} letters" if len(letters) > 1 else "a letter"
     return (
         f"the names hold {n_letters} that no font of this machine has, such as {min(letters)!r}: "
@@ -108,8 +109,11 @@ def _missing_glyph_warning(letters: set[str]) -> str:
     )
 
 
-def complete_fonts(figure: Any) -> set[str]:
-    """Add fallback fonts to texts whose font lacks letters; return the letters that no font has."""
+def add_fallback_fonts(figure: Any) -> set[str]:
+    """Add fallback fonts to the texts of a figure whose font lacks letters.
+
+    Returns the letters that no font of this machine has.
+    """
     from matplotlib.text import Text
 
     without_font: set[str] = set()
@@ -125,7 +129,7 @@ def complete_fonts(figure: Any) -> set[str]:
 
 
 def letters_without_font(text: str) -> frozenset[str]:
-    """Return the letters of a text that no font of this machine has."""
+    """Return the letters of a text that no font of this machine has; a default font is assumed."""
     from matplotlib.font_manager import FontProperties
 
     if text.isascii():
@@ -134,7 +138,10 @@ def letters_without_font(text: str) -> frozenset[str]:
 
 
 def _missing_letters(text: str, font: Any) -> frozenset[str]:
-    """Return the letters of a text that a font lacks."""
+    """Return the letters of a text that a font lacks, without white space.
+
+    ``font`` is a matplotlib FontProperties.
+    """
     from matplotlib.font_manager import fontManager
 
     missing = set(text) - _letters_in(fontManager.findfont(font))
@@ -143,22 +150,25 @@ def _missing_letters(text: str, font: Any) -> frozenset[str]:
 
 @cache
 def _letters_in(path: str) -> set[str]:
-    """Return the letters of a font file."""
+    """Return the letters that the font file at ``path`` can draw."""
     from matplotlib.font_manager import get_font
 
     return {chr(code) for code in get_font(path).get_charmap()}
 
 
 class _FallbackFonts(NamedTuple):
-    """Names of fonts that have some letters, and the letters that none has."""
+    """Fonts that together have some letters, and the letters that no font has."""
 
-    names: tuple[str, ...]
-    without_font: frozenset[str]
+    names: tuple[str, ...]  # of the fonts
+    without_font: frozenset[str]  # letters
 
 
 @cache
 def _find_fallback_fonts(letters: frozenset[str]) -> _FallbackFonts:
-    """Return fonts of this machine that have all the letters, as far as there are any."""
+    """Return the first fonts of this machine that together have all these letters.
+
+    Letters that no font has are returned as well. Fonts that cannot be read are left out.
+    """
     names: list[str] = []
     remaining = set(letters)
     if not remaining:
@@ -177,7 +187,7 @@ def _find_fallback_fonts(letters: frozenset[str]) -> _FallbackFonts:
 
 
 def _installed_fonts() -> list[tuple[str, str]]:
-    """Return the name and the path of each font, the preferred ones first."""
+    """Return the name and the path of each upright font, `PREFERRED_FONTS` first."""
     from matplotlib.font_manager import fontManager
 
     paths = {font.name: font.fname for font in fontManager.ttflist if font.style == "normal"}
@@ -186,5 +196,5 @@ def _installed_fonts() -> list[tuple[str, str]]:
 
 
 def _font_rank(name: str) -> tuple[list[bool], str]:
-    """Return a sort key for fonts: preferred ones in their order, then by name."""
+    """Return a sort key for font names: `PREFERRED_FONTS` in their order, then by name."""
     return [not name.startswith(prefix) for prefix in PREFERRED_FONTS], name

@@ -67,7 +67,7 @@ def plot_critical_difference(
     height = 1.6 + 0.28 * (len(ranks) / 2 + len(result.groups))
     ax, theme = prepare_axes(ax, dark, size=(8.0, height), purpose="plot_critical_difference")
     _draw_rank_axis(ax, theme, len(ranks))
-    lowest = _draw_methods(ax, theme, ranks, names, len(result.groups))
+    lowest_y = _draw_methods(ax, theme, ranks, names, len(result.groups))
     for level, group in enumerate(result.groups, 1):
         group_ranks = ranks[list(group)]
         ax.plot(
@@ -88,7 +88,7 @@ def plot_critical_difference(
         color=theme.text_color,
         fontsize=9,
     )
-    ax.set(xlim=(0.2, len(ranks) + 0.8), ylim=(lowest - 0.3, 1.5))
+    ax.set(xlim=(0.2, len(ranks) + 0.8), ylim=(lowest_y - 0.3, 1.5))
     ax.set_axis_off()
     return ax
 
@@ -102,7 +102,29 @@ def plot_change(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw SCUMBLE and relative changes of each data set, with logarithmic trend lines."""
+    """Draw SCUMBLE as points and relative changes as bars, with logarithmic trend lines.
+
+    Parameters
+    ----------
+    datasets : sequence of str
+        Names of the data sets, from left to right.
+    scumble : sequence of float
+        SCUMBLE of each data set.
+    changes : mapping of str to sequence of float
+        Name of each series of bars, with the relative change of each data set: 0.1 for 10 % more.
+    title : str
+        The title.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    dark : bool, optional
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
+    """
     columns = {name: np.asarray(values, dtype=float) for name, values in changes.items()}
     scores = np.asarray(scumble, dtype=float)
     for name, values in {"SCUMBLE": scores, **columns}.items():
@@ -143,8 +165,27 @@ def plot_intervals(
 ) -> Any:
     """Draw means with their intervals: a row for each name, a marker for each series.
 
-    A value is a mean with the two ends of its interval; values that are NaN are not drawn. A line
-    marks 0, no change.
+    A line marks 0, no change.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the rows, from top to bottom.
+    series : mapping of str to sequence of (float, float, float)
+        Name of each series, with the mean and the lower and upper end of its interval for each
+        row. A mean that is NaN is not drawn.
+    title : str
+        The title.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    dark : bool, optional
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
     """
     for name, values in series.items():
         check_length(
@@ -160,7 +201,8 @@ def plot_intervals(
     colors = (theme.rare_colors[0], theme.frequent_colors[0], theme.text_color)
     markers = "osD^vX"
     for number, (name, values) in enumerate(series.items()):
-        color, marker = colors[number % len(colors)], markers[number % len(markers)]
+        color = colors[number % len(colors)]
+        marker = markers[number % len(markers)]
         shift = ((number + 1) / (len(series) + 1) - 0.5) * 0.9
         table = np.asarray(values, dtype=float).reshape(-1, 3)
         positions = np.arange(len(names)) + shift
@@ -175,7 +217,7 @@ def plot_intervals(
     )
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
-    theme.legend_below(ax, -0.05, min(len(series), 6), columnspacing=1.2)
+    theme.add_legend_below(ax, -0.05, min(len(series), 6), columnspacing=1.2)
     add_title(ax, "", title)
     return ax
 
@@ -190,11 +232,32 @@ def plot_choices(
     ax: Any = None,
     dark: bool | None = None,
 ) -> Any:
-    """Draw a table with a row for each situation and a column for each method.
+    """Draw a table of values with a row for each situation and a column for each method.
 
-    Higher values are better. The best method of a row has a frame, methods within ``tolerance`` of
-    it a dotted one. The darker a cell (the lighter, on a dark background), the nearer it is to the
-    best one of its row. Cells without a value stay empty.
+    Higher values are better. The color of a cell shows its value as a share of the best value of
+    its row.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_situations, n_methods)
+        The values. Cells that are NaN stay empty.
+    situations, methods : sequence of str
+        Names of the rows and of the columns.
+    tolerance : float
+        The best value of a row has a solid frame; values that are at most this much lower have a
+        dotted one.
+    title : str
+        The title.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    dark : bool, optional
+        Whether to use light colors on a dark background; by default the background of the
+        figure decides.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the drawing.
     """
     table = np.asarray(values, np.float64)
     if table.shape != (len(situations), len(methods)):
@@ -216,13 +279,17 @@ def plot_choices(
             _frame_cell(ax, theme, row=row, column=column, is_best=is_best)
     column_names = [display_name(name, 26) for name in methods]
     row_names = [display_name(name, 44) for name in situations]
-    theme.name_cells(ax, column_names, row_names, 9, rotation=40, ha="right")
+    theme.set_table_names(ax, column_names, row_names, 9, rotation=40, ha="right")
     add_title(ax, "", title)
     return ax
 
 
 def log_trend(values: Any, positions: Any) -> Array:
-    """Return ``a + b ln(position)`` at positions, fitted to values at positions 1, 2, and so on."""
+    """Return the trend ``a + b ln(position)`` at some positions.
+
+    It is fitted by least squares to ``values``, which are at positions 1, 2, and so on. The trend
+    of a single value is constant, that of no value NaN.
+    """
     values = np.asarray(values, dtype=float)
     logs = np.log(np.asarray(positions, dtype=float))
     if len(values) < 2:
@@ -232,7 +299,7 @@ def log_trend(values: Any, positions: Any) -> Array:
 
 
 def _draw_rank_axis(ax: Any, theme: Theme, n_methods: int) -> None:
-    """Draw the line of mean ranks with its ticks."""
+    """Draw the axis of mean ranks, from 1 to ``n_methods``, with a tick at every whole rank."""
     ax.plot([1, n_methods], [0, 0], lw=1.2, c=theme.text_color)
     for rank in range(1, n_methods + 1):
         ax.plot([rank, rank], [0, 0.12], lw=1.2, c=theme.text_color)
@@ -244,27 +311,28 @@ def _draw_rank_axis(ax: Any, theme: Theme, n_methods: int) -> None:
 def _draw_methods(
     ax: Any, theme: Theme, ranks: Array, names: Sequence[str], n_groups: int
 ) -> float:
-    """Write the better half of the methods on the left, the others on the right.
+    """Write names and mean ranks, the better half of the methods on the left, the others right.
 
-    Returns the lowest height of a name.
+    A line leads from each name to its rank on the axis. ``n_groups`` bars are drawn between the
+    axis and the names. Returns the y coordinate of the lowest name.
     """
     order = np.argsort(ranks, kind="stable")
     n_left = (len(order) + 1) // 2
     top = -0.32 * n_groups - 0.4
     for position, method in enumerate(order):
         if position < n_left:
-            height = top - 0.45 * position
-            edge = 0.9
+            text_x = 0.9
+            text_y = top - 0.45 * position
             alignment = "right"
         else:
-            height = top - 0.45 * (len(order) - 1 - position)
-            edge = len(ranks) + 0.1
+            text_x = len(ranks) + 0.1
+            text_y = top - 0.45 * (len(order) - 1 - position)
             alignment = "left"
         rank = ranks[method]
-        ax.plot([rank, rank, edge], [0, height, height], lw=0.9, c=theme.muted_color)
+        ax.plot([rank, rank, text_x], [0, text_y, text_y], lw=0.9, c=theme.muted_color)
         ax.text(
-            edge,
-            height,
+            text_x,
+            text_y,
             f"{display_name(names[method])}  {rank:.2f}",
             ha=alignment,
             va="center",
@@ -278,7 +346,7 @@ def _draw_methods(
 def _write_cell(
     ax: Any, theme: Theme, *, row: int, column: int, value: float, is_best: bool
 ) -> None:
-    """Write a value into its cell, the best one of a row in bold."""
+    """Write a value with two decimals into a cell of the table, in bold if it is the best."""
     ax.text(
         column,
         row,
@@ -292,7 +360,7 @@ def _write_cell(
 
 
 def _frame_cell(ax: Any, theme: Theme, *, row: int, column: int, is_best: bool) -> None:
-    """Draw the frame of a cell, solid for the best one of a row and dotted for others."""
+    """Draw a frame around a cell of the table, solid if its value is the best, else dotted."""
     from matplotlib.patches import Rectangle
 
     corner = (column - 0.46, row - 0.44)

@@ -1,4 +1,7 @@
-"""Plots of the metric for every possible threshold of a label, and of the selected threshold."""
+"""Plots of a metric for every possible threshold of a label, and of the selected threshold.
+
+A panel is the axes of one label.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def plot_thresholds(
     fitted : ThresholdedClassifier, or list of ThresholdCurve
         A fitted classifier, or the result of `scumble.learn.threshold_curves`.
     labels : sequence of int or str, optional
-        Labels to draw, by number or name. By default ``n_labels`` of those with several candidate
+        Labels to draw, by index or name. By default ``n_labels`` of those with candidate
         thresholds, in equal steps from the rarest to the most frequent.
     names : sequence of str, optional
         Names of all labels; by default those the classifier was fitted with.
@@ -101,7 +104,10 @@ def plot_thresholds(
 
 
 def _get_curves(fitted: Any) -> list[ThresholdCurve]:
-    """Return the curves of a fitted classifier, or a list of curves as it is."""
+    """Return the curves of all labels: ``curves_`` of a fitted classifier, or the given curves.
+
+    Raises a ParameterTypeError for anything else.
+    """
     curves = getattr(fitted, "curves_", fitted)
     items = list(curves) if isinstance(curves, Sequence) else []
     if not items or not all(hasattr(curve, "n_predicted") for curve in items):
@@ -116,7 +122,10 @@ def _get_curves(fitted: Any) -> list[ThresholdCurve]:
 
 
 def _get_label_names(fitted: Any, names: Sequence[str] | None, n_labels: int) -> list[str]:
-    """Return the given names, those of the classifier, or default names."""
+    """Return ``names``, else the label names of the classifier, else "label 0", "label 1", ...
+
+    Raises a ParameterError if there are not ``n_labels`` names.
+    """
     if names is None:
         names = getattr(fitted, "label_names_", None)
     if names is None:
@@ -126,7 +135,10 @@ def _get_label_names(fitted: Any, names: Sequence[str] | None, n_labels: int) ->
 
 
 def _select_by_frequency(curves: Sequence[ThresholdCurve], n_labels: int) -> list[int]:
-    """Return labels in equal steps of their rank by count, the rarest first."""
+    """Return indices of ``n_labels`` labels, in equal steps from the rarest to the most frequent.
+
+    Labels without a candidate threshold are left out; if no other is left, raise a ParameterError.
+    """
     candidates = [label for label, curve in enumerate(curves) if len(curve.thresholds)]
     if not candidates:
         raise ParameterError(
@@ -139,7 +151,7 @@ def _select_by_frequency(curves: Sequence[ThresholdCurve], n_labels: int) -> lis
 
 
 def _make_panels(n_panels: int, figure: Any, dark: bool | None) -> tuple[list[Any], Theme]:
-    """Return the axes of all panels, and the theme."""
+    """Return the axes of the panels, in a grid on ``figure`` or on a new one, and the theme."""
     n_columns = 2 if n_panels == 4 else min(MAX_PANELS_ACROSS, n_panels)
     n_rows = math.ceil(n_panels / n_columns)
     if figure is None:
@@ -159,7 +171,10 @@ def _make_panels(n_panels: int, figure: Any, dark: bool | None) -> tuple[list[An
 
 
 def _draw_curve(ax: Any, theme: Theme, curve: ThresholdCurve, color: str) -> None:
-    """Draw the curve of one label, and its selected threshold."""
+    """Draw the observed and the expected metric of a label, and mark the selected threshold.
+
+    The x axis is the number of predicted rows divided by the number of positives.
+    """
     if not len(curve.thresholds):
         ax.text(2, 0.5, "no threshold to choose", color=theme.muted_color, ha="center", fontsize=9)
         return
@@ -183,7 +198,7 @@ def _draw_curve(ax: Any, theme: Theme, curve: ThresholdCurve, color: str) -> Non
 def _mark_threshold(
     ax: Any, theme: Theme, *, x: float, y: float, threshold: float, color: str
 ) -> None:
-    """Mark the selected threshold by a dot and a vertical line, with its value at the bottom."""
+    """Mark a threshold by a dot at (x, y) and a line down to the x axis, with its value there."""
     ax.plot([x, x], [0, y], color=color, linewidth=1, linestyle=":", zorder=2)
     ax.plot(
         x,
@@ -209,11 +224,11 @@ def _mark_threshold(
 
 
 def _set_limits_and_legend(panels: list[Any], theme: Theme, curves: list[ThresholdCurve]) -> None:
-    """Set common limits of all panels, and the axis label and the legend of the figure."""
+    """Set the same limits for all panels, and add an x label and a legend to their figure."""
     highest = 0.0
     for curve in curves:
         highest = max(highest, curve.observed.max(initial=0.0), curve.expected.max(initial=0.0))
-    rates = [curve.n_predicted[-1] / curve.n_positives for curve in curves if len(curve.hits)]
+    rates = [curve.n_predicted[-1] / curve.n_positives for curve in curves if len(curve.thresholds)]
     panels[0].set_ylim(0, max(1.08 * highest, 0.1))
     panels[0].set_xlim(0, max(min(max(rates, default=4.0), 5.0), 1.2) * 1.02)
     figure = panels[0].get_figure(root=True)
@@ -229,13 +244,13 @@ def _set_limits_and_legend(panels: list[Any], theme: Theme, curves: list[Thresho
 
 
 def _legend_handles(theme: Theme) -> list[Any]:
-    """Return a sample line for each entry of the legend."""
+    """Return the lines of the legend: one for each of the two curves and one for the threshold."""
     from matplotlib.lines import Line2D
 
     observed: dict[str, Any] = {"linewidth": 0.9, "marker": ".", "markersize": 4}
     selected: dict[str, Any] = {"linewidth": 1, "linestyle": ":", "marker": "o"}
     return [
-        Line2D([], [], label="on the rows at hand", color=theme.muted_color, **observed),
-        Line2D([], [], label="expected of new rows", color=theme.text_color, linewidth=2.2),
-        Line2D([], [], label="threshold taken", color=theme.text_color, **selected),
+        Line2D([], [], label="observed on these rows", color=theme.muted_color, **observed),
+        Line2D([], [], label="expected on new rows", color=theme.text_color, linewidth=2.2),
+        Line2D([], [], label="selected threshold", color=theme.text_color, **selected),
     ]

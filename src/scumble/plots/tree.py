@@ -43,14 +43,14 @@ def tree_layout(tree: Any, max_depth: int | None = None) -> tuple[Array, Array]:
     n_leaves = 0
     pending = [(0, 0)]  # nodes with their depth
     while pending:  # depth first, so that leaves come from left to right
-        node, level = pending.pop()
-        depth[node] = level
-        if tree.feature[node] < 0 or level == max_depth:
+        node, node_depth = pending.pop()
+        depth[node] = node_depth
+        if tree.feature[node] < 0 or node_depth == max_depth:
             x[node] = n_leaves
             n_leaves += 1
         else:
             children = range(tree.first[node], tree.first[node] + tree.width[node])
-            pending.extend((child, level + 1) for child in reversed(children))
+            pending.extend((child, node_depth + 1) for child in reversed(children))
     inner_nodes = np.flatnonzero((depth >= 0) & np.isnan(x))
     for node in inner_nodes[::-1]:  # children come before their parents
         x[node] = x[tree.first[node] : tree.first[node] + tree.width[node]].mean()
@@ -111,14 +111,17 @@ def plot_tree(
 
 
 def _draw_node(ax: Any, tree: Any, texts: TreeTexts, node: int, x: Array, depth: Array) -> None:
-    """Draw a node and the branch from its parent."""
+    """Draw the node with index ``node`` and, unless it is the root, the branch from its parent.
+
+    ``x`` and ``depth`` are the positions of all nodes from `tree_layout`.
+    """
     is_leaf = tree.feature[node] < 0
     text = texts.leaf_text(node) if is_leaf else texts.split_text(node)
     counts = tree.counts[node]
     purity = counts.max() / counts.sum() if counts.sum() > 0 else 0.0
-    tint = (1 - 0.35 * purity, 1 - 0.15 * purity, 1.0) if is_leaf else "white"
+    color = (1 - 0.35 * purity, 1 - 0.15 * purity, 1.0) if is_leaf else "white"  # red, green, blue
     shape = "round,pad=0.3" if is_leaf else "square,pad=0.3"
-    box = {"boxstyle": shape, "facecolor": tint, "edgecolor": "0.4"}
+    box = {"boxstyle": shape, "facecolor": color, "edgecolor": "0.4"}
     centered = {"ha": "center", "va": "center"}
     ax.text(x[node], -depth[node], text, fontsize=9, bbox=box, zorder=3, **centered)
     parent = tree.parent[node]
@@ -128,7 +131,14 @@ def _draw_node(ax: Any, tree: Any, texts: TreeTexts, node: int, x: Array, depth:
     middle_x = (x[parent] + x[node]) / 2
     middle_y = -(depth[parent] + depth[node]) / 2
     background = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-    value = texts.branch_text(node).strip()
+    branch_text = texts.branch_text(node).strip()
     ax.text(
-        middle_x, middle_y, value, fontsize=8, color="0.25", bbox=background, zorder=2, **centered
+        middle_x,
+        middle_y,
+        branch_text,
+        fontsize=8,
+        color="0.25",
+        bbox=background,
+        zorder=2,
+        **centered,
     )

@@ -1,4 +1,9 @@
-"""The concurrence report as a dictionary, from which the text, HTML and PDF reports are made."""
+"""The concurrence report as a dictionary, from which the text, HTML and PDF reports are made.
+
+Concurrence means that rare and frequent labels share instances. A *difficult label* is a minority
+label with a high SCUMBLELbl; its *partners* are the majority labels that co-occur with it, the most
+frequent first.
+"""
 
 import math
 from collections import Counter
@@ -31,19 +36,21 @@ N_LABELSETS = 25
 MIN_NAMED_SHARE = 0.1
 #: SCUMBLE above which, on three data sets of the paper, resampling changed almost nothing.
 VERY_HIGH_CONCURRENCE = 0.3
-_HELPS_LITTLE = (
+#: End of the statements about high concurrence.
+_RESAMPLING_HELPS_LITTLE = (
     "share their instances with frequent ones. Above about 0.1 the paper found that resampling "
     "alone helps little, since clones of rare labels bring frequent ones along."
 )
-#: Statement of the paper about SCUMBLE up to each level.
-MEANINGS = {
+#: What the paper says about data with a SCUMBLE up to each of these values.
+STATEMENTS_BY_SCUMBLE = {
     HIGH_CONCURRENCE: "rare and frequent labels seldom share instances. At this level the paper "
     "found that resampling works as intended.",
     BORDERLINE_CONCURRENCE: "rare labels share instances with frequent ones. This is the border: "
     "the paper found that resampling works up to about 0.1 and fails well above.",
-    VERY_HIGH_CONCURRENCE: f"rare labels often {_HELPS_LITTLE}",
-    math.inf: f"rare labels very often {_HELPS_LITTLE} On its three data sets above 0.3 resampling "
-    "lowered MeanIR by 6 % and raised MaxIR by as much, against a fall by half on those up to 0.1.",
+    VERY_HIGH_CONCURRENCE: f"rare labels often {_RESAMPLING_HELPS_LITTLE}",
+    math.inf: f"rare labels very often {_RESAMPLING_HELPS_LITTLE} On its three data sets above 0.3 "
+    "resampling lowered MeanIR by 6 % and raised MaxIR by as much, against a fall by half on those "
+    "up to 0.1.",
 }
 
 
@@ -128,7 +135,7 @@ def concurrence_report(
 
 
 def _as_dataset(data: Any) -> MultilabelDataset:
-    """Return the data set; labels alone become a data set without features."""
+    """Return a data set unchanged, and labels alone as a data set without features."""
     if isinstance(data, MultilabelDataset):
         return data
     labels, names = check_named_labels(data, caller="concurrence_report")
@@ -136,12 +143,15 @@ def _as_dataset(data: Any) -> MultilabelDataset:
 
 
 def origin_text(source: str) -> str:
-    """Return a sentence with the origin of data and the current date."""
+    """Return a sentence with the origin of data, such as a file name, and the current date."""
     return f"From {source}; made on {date.today().isoformat()}."
 
 
 def size_text(summary: dict[str, Any]) -> str:
-    """Return the numbers of instances, features and labels as text."""
+    """Return the numbers of instances, features and labels as one text.
+
+    ``summary`` is the result of `Summary.to_dict`; a number that is None becomes a dash.
+    """
     sizes = []
     for noun in ("instance", "feature", "label"):
         n = summary[f"n_{noun}s"]
@@ -150,7 +160,10 @@ def size_text(summary: dict[str, Any]) -> str:
 
 
 def more_labelsets_text(report: dict[str, Any]) -> str:
-    """Return the number of labelsets that are not listed, and of those that occur once, as text."""
+    """Return the number of labelsets that a report does not list, and of those that occur once.
+
+    The text is "" if all labelsets are listed. ``report`` is that of `concurrence_report`.
+    """
     n_single = report["summary"]["n_single_labelsets"]
     n_more = report["summary"]["n_labelsets"] - len(report["labelsets"])
     if n_more <= 0:
@@ -167,7 +180,11 @@ def more_labelsets_text(report: dict[str, Any]) -> str:
 def _treatment_report(
     data: MultilabelDataset, method: str, labels: list[int], random_state: int | None
 ) -> dict[str, Any]:
-    """Return the effect of resamplers on a data set, with a chord diagram of the labels."""
+    """Return the report of `scumble.resample.apply_chain`, with its name and a chord diagram.
+
+    ``method`` names the resamplers, such as "remedial+mlsmote"; ``labels`` are the indices of the
+    labels in the diagram of the resampled data. Texts are converted to numeric features first.
+    """
     from scumble.learn import TextColumns
     from scumble.plots.chord_layout import chord_layout
     from scumble.resample import apply_chain, make_chain
@@ -181,11 +198,15 @@ def _treatment_report(
 def frequent_labelsets(
     data: MultilabelDataset, summary: Summary, *, top: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return labels, count, imbalance and SCUMBLE of the labelsets, most frequent first."""
+    """Return the ``top`` most frequent labelsets, the most frequent first; None returns all.
+
+    Each is a dict with the names of its ``labels``, its ``count``, ``imbalance`` (count of the most
+    frequent labelset divided by its own) and ``scumble`` (the score of its instances).
+    """
     labelsets = summary.labelsets
     order = labelsets.order[:top]
-    rows = labelsets.first_row[order]
-    labels_of_rows = data.Y[rows].tolil().rows
+    first_rows = labelsets.first_row[order]  # index of an instance with each labelset
+    labels_of_rows = data.Y[first_rows].tolil().rows
     counts = labelsets.counts[order].tolist()
     return [
         {
@@ -194,31 +215,34 @@ def frequent_labelsets(
             "imbalance": labelsets.max_count / count,
             "scumble": float(summary.scumble_by_instance[row]),
         }
-        for labels, count, row in zip(labels_of_rows, counts, rows, strict=True)
+        for labels, count, row in zip(labels_of_rows, counts, first_rows, strict=True)
     ]
 
 
 def labelset_rows(
     data: MultilabelDataset, *, top: int | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return the most frequent labelsets, and the number of all labelsets."""
+    """Return the most frequent labelsets as in `frequent_labelsets`, and the number of all."""
     summary = characterize(data)
     return frequent_labelsets(data, summary, top=top), summary.n_labelsets
 
 
 def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
-    """Return the number of features of each kind."""
+    """Return the number of features of each kind: numeric, nominal, date, text and so on."""
     return dict(Counter(feature.kind for feature in data.features))
 
 
 def verdict_sentences(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
-    """Return sentences that interpret the measures."""
-    masked = [label for label in difficult if label.partners and label.scumble > 0]
+    """Return sentences that interpret the measures of a data set and name its difficult labels.
+
+    ``difficult`` are its difficult labels, the most difficult first.
+    """
+    with_partners = [label for label in difficult if label.partners and label.scumble > 0]
     sentences = [
         _imbalance_sentence(summary),
         _concurrence_sentence(summary),
-        _most_difficult_sentence(masked),
-        _other_difficult_sentence(masked),
+        _most_difficult_sentence(with_partners),
+        _other_difficult_sentence(with_partners),
     ]
     if summary.n_minority:  # by the rules of `scumble.advise`, with the evidence for them
         sentences += treatment_sentences(summary.scumble)
@@ -229,7 +253,11 @@ def verdict_sentences(summary: Summary, difficult: Sequence[DifficultLabel]) -> 
 def label_rows(
     summary: Summary, *, sort: str = "order", top: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return the measures of labels in data order, by name or by decreasing value of a measure."""
+    """Return a dict with the measures of each label, and whether it is a minority label.
+
+    ``sort`` is "order" (as in the data), "name", or a measure, by which labels are sorted from high
+    to low; undefined values come last. Only the first ``top`` labels are returned, by default all.
+    """
     rows = [
         {**to_json_value(row), "is_minority": bool(is_minority)}
         for row, is_minority in zip(summary.labels, summary.labels.is_minority, strict=True)
@@ -242,14 +270,17 @@ def label_rows(
 
 
 def difficult_label_to_dict(label: DifficultLabel, n_partners: int = N_PARTNERS) -> dict[str, Any]:
-    """Return a difficult label and its most frequent co-occurring labels as values for JSON."""
+    """Return a difficult label with its first ``n_partners`` partners as values for JSON.
+
+    The key ``n_partners`` of the result is the number of all partners.
+    """
     description = to_json_value(asdict(replace(label, partners=label.partners[:n_partners])))
     partners = description.pop("partners")
     return {**description, "n_partners": len(label.partners), "partners": partners}
 
 
 def _imbalance_sentence(summary: Summary) -> str:
-    """Return a sentence about MeanIR and MaxIR."""
+    """Return a sentence about MeanIR and MaxIR: whether labels are imbalanced, and how much."""
     if not summary.mean_ir >= 1:
         return "No label ever occurs, so there is nothing to measure."
     if summary.max_ir < 1.5:
@@ -268,22 +299,30 @@ def _imbalance_sentence(summary: Summary) -> str:
 
 
 def _concurrence_sentence(summary: Summary) -> str:
-    """Return a sentence about SCUMBLE, with the statement of the paper about its level."""
+    """Return a sentence about SCUMBLE, with what the paper says about such values.
+
+    The sentence is "" if SCUMBLE is undefined or no label occurs.
+    """
     if not summary.scumble >= 0 or not summary.mean_ir >= 1:
         return ""
     if summary.scumble == 0:
         return "Rare and frequent labels never share an instance: plain resampling can work."
-    meaning = next(text for level, text in MEANINGS.items() if summary.scumble <= level)
-    return f"SCUMBLE is {summary.scumble:.3f}: {meaning}"
+    statement = next(
+        text for limit, text in STATEMENTS_BY_SCUMBLE.items() if summary.scumble <= limit
+    )
+    return f"SCUMBLE is {summary.scumble:.3f}: {statement}"
 
 
-def _most_difficult_sentence(masked: Sequence[DifficultLabel]) -> str:
-    """Name the most difficult label, and up to three frequent labels that co-occur with it."""
+def _most_difficult_sentence(difficult: Sequence[DifficultLabel]) -> str:
+    """Return a sentence about the first label, and up to three frequent partners of it.
+
+    ``difficult`` are labels with partners; without any, the sentence is "".
+    """
     # According to the paper, majority labels mask a minority label "when they appear together". The
     # sentence says so only of labels that are themselves highly concurrent.
-    if not masked:
+    if not difficult:
         return ""
-    label = masked[0]
+    label = difficult[0]
     partners = ", ".join(
         f"{partner.name} ({100 * partner.joint_count / label.count:.0f} % of them)"
         for partner in _frequent_partners(label)[:3]
@@ -297,24 +336,27 @@ def _most_difficult_sentence(masked: Sequence[DifficultLabel]) -> str:
 
 
 def _frequent_partners(label: DifficultLabel) -> list[CooccurringLabel]:
-    """List the majority labels in a considerable share of a difficult label's instances."""
+    """Return the partners that have at least `MIN_NAMED_SHARE` of a difficult label's instances."""
     min_joint_count = MIN_NAMED_SHARE * label.count
     return [partner for partner in label.partners if partner.joint_count >= min_joint_count]
 
 
-def _other_difficult_sentence(masked: Sequence[DifficultLabel]) -> str:
-    """Name further difficult labels, and the majority label that co-occurs with most of them."""
-    if len(masked) < 2:
+def _other_difficult_sentence(difficult: Sequence[DifficultLabel]) -> str:
+    """Return a sentence about the next difficult labels, and a frequent partner that they share.
+
+    ``difficult`` are labels with partners; with fewer than two, the sentence is "".
+    """
+    if len(difficult) < 2:
         return ""
-    next_names = ", ".join(label.name for label in masked[1:4])
+    next_names = ", ".join(label.name for label in difficult[1:4])
     n_labels_of_partner: Counter[str] = Counter()
-    for label in masked:
+    for label in difficult:
         n_labels_of_partner.update(partner.name for partner in _frequent_partners(label))
     [(partner_name, n_labels)] = n_labels_of_partner.most_common(1) or [("", 0)]
     if n_labels < 2:
         return f"Next in difficulty: {next_names}."
-    if n_labels < len(masked):
-        labels_text = f"{n_labels} of the {len(masked)}"
+    if n_labels < len(difficult):
+        labels_text = f"{n_labels} of the {len(difficult)}"
     else:
         labels_text = "both" if n_labels == 2 else f"all {n_labels}"
     return (

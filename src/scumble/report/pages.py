@@ -15,30 +15,32 @@ from scumble.report.concurrence import more_labelsets_text, size_text
 from scumble.report.terminal import (
     LABEL_FORMATS,
     LABELSET_FORMATS,
-    cells,
     describe_difficult_label,
+    format_cells,
     joint_count_cells,
     measure_rows,
 )
 from scumble.report.treatment import prepare_treatments
 
 PACKAGE = __name__.rpartition(".")[0]
-EXPLANATION = (
+#: The text above the first chord diagram of the PDF.
+CHORD_EXPLANATION = (
     "An arc is as long as the label's count; rare labels are at the top in warm colours. Ribbons "
     "join labels that share instances and have the colour of the rarer one; the bare end of an arc "
     "are instances with that label alone."
 )
 #: The zero-width space, at which a line may be broken.
 MAY_BREAK = "\u200b"
-#: Number of letters and digits in a row after which a word may be broken.
+#: Number of letters and digits in a row after which a word may be broken; shorter ones fit into a
+#: column.
 MAX_UNBROKEN_LETTERS = 24
 #: Unicode combining class of the signs that join two letters of an Indic script.
 VIRAMA = 9
 #: A character for private use that no font has, the last one of Unicode.
 CHARACTER_WITHOUT_FONT = "\U0010fffd"
-#: Columns of the table of co-occurring labels, with formats; see `cells`.
+#: Columns of the table of co-occurring labels, with formats; see `format_cells`.
 PARTNER_FORMATS = {"irlbl": ",.1f", "scumble": ""}
-#: A typst document with a page for each letter.
+#: A typst document with a page for each letter, to find out which letters have a font.
 LETTER_PAGES = b"""
 #set page(width: auto, height: auto, margin: 0pt)
 #set text(font: ("Libertinus Serif", "DejaVu Sans Mono"))
@@ -47,7 +49,7 @@ LETTER_PAGES = b"""
 
 
 def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> str:
-    """Render a concurrence report as an HTML page; all names are escaped.
+    """Return a concurrence report as an HTML page; all names are escaped.
 
     Parameters
     ----------
@@ -85,7 +87,12 @@ def render_html(report: dict[str, Any], treatment: dict[str, Any] | None = None)
 
 
 def render_page(template: str, content: dict[str, Any], *assets: str) -> str:
-    """Render a template with scripts and style sheets; the page may run no other scripts."""
+    """Return the HTML page of a template, filled with content, scripts and style sheets.
+
+    ``template`` is a file name in ``templates``, ``content`` holds the variables of the template,
+    and ``assets`` are file names of scripts and style sheets in ``assets``. The page forbids the
+    browser to run any other script.
+    """
     script = "".join(read_asset(name) for name in assets if name.endswith(".js"))
     style = "".join(read_asset(name) for name in assets if name.endswith(".css"))
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
@@ -97,13 +104,16 @@ def render_page(template: str, content: dict[str, Any], *assets: str) -> str:
 
 
 def read_asset(name: str) -> str:
-    """Return the text of a script or style sheet of the reports."""
+    """Return the text of a script or style sheet in the folder ``assets``."""
     return (files(PACKAGE) / "assets" / name).read_text(encoding="utf-8")
 
 
 @cache
 def _load_template(name: str) -> Any:
-    """Load a Jinja template that escapes all values."""
+    """Return a Jinja template from the folder ``templates`` that escapes all values for HTML.
+
+    Unknown variables raise an error.
+    """
     import jinja2
 
     environment = jinja2.Environment(
@@ -120,7 +130,7 @@ def _load_template(name: str) -> Any:
 
 
 def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) -> bytes:
-    """Render a concurrence report as PDF, with numbered pages, all tables and chord diagrams.
+    """Return a concurrence report as PDF, with numbered pages, all tables and chord diagrams.
 
     Parameters
     ----------
@@ -152,8 +162,8 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
     chords = _draw_chords(report, treatments)
     content = _pdf_content(report, treatments)
     content["chords"] = [{"method": chord.method} for chord in chords]
-    missing = unprintable(json.dumps(content, ensure_ascii=False), typst)
-    printable_content = escape_letters(content, missing, after=MAY_BREAK)
+    missing = letters_without_pdf_font(json.dumps(content, ensure_ascii=False), typst)
+    printable_content = escape_letters(content, missing, suffix=MAY_BREAK)
     # The name is for the PDF's metadata, which needs no font.
     content = {**printable_content, "name": content["title"], "note": _font_note(missing)}
     template = (files(PACKAGE) / "templates" / "concurrence.typ").read_bytes()
@@ -164,26 +174,29 @@ def render_pdf(report: dict[str, Any], treatment: dict[str, Any] | None = None) 
 
 
 def _font_note(missing: frozenset[str]) -> str:
-    """Return a note about letters that no font has; "" if there are none."""
+    """Return a note for the PDF about letters that no font has; "" if there are none."""
     if not missing:
         return ""
     subject = f"{len(missing):,} letters are" if len(missing) > 1 else "One letter is"
     return (
         f"{subject} in no font of the machine that made this, and written as codes such as "
-        f"{code(min(missing))}. With a font that has them (Noto has all scripts) names are printed "
-        "as they are; the HTML report always holds them."
+        f"{escape_sequence(min(missing))}. With a font that has them (Noto has all scripts) names "
+        "are printed as they are; the HTML report always holds them."
     )
 
 
 class _ChordPicture(NamedTuple):
-    """A chord diagram as SVG, and the method that was applied to the data before."""
+    """A chord diagram as SVG, and the resampling that was applied to the data."""
 
-    method: str
+    method: str  # name of the resampler or chain; "" for the original data
     svg: str
 
 
 def _draw_chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> list[_ChordPicture]:
-    """Draw the chord diagrams of the data and of the result of each treatment."""
+    """Return the chord diagrams of the data and of the result of each treatment that has one.
+
+    A label has the same colour in all diagrams. Diagrams without labels are left out.
+    """
     from scumble.plots import ChordLayout, plot_bytes, plot_chord
     from scumble.plots.saving import letters_without_font
 
@@ -202,20 +215,20 @@ def _draw_chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> li
         layout = ChordLayout.from_json(escape_letters(chord, missing))
         if first_layout is None:
             first_layout = layout  # all diagrams use the same colours for a label
-        figure = plot_chord(layout, like=first_layout, dark=False)
-        pictures.append(_ChordPicture(method, plot_bytes(figure, "svg").decode()))
+        ax = plot_chord(layout, like=first_layout, dark=False)
+        pictures.append(_ChordPicture(method, plot_bytes(ax, "svg").decode()))
     return pictures
 
 
 def _pdf_content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return all texts and tables of the PDF as strings."""
+    """Return the content of the PDF as values for JSON: texts, and tables of texts."""
     summary = report["summary"]
     return {
         "title": escape_controls(summary["name"]) or "Data set",
         "subtitle": f"Concurrence of imbalanced labels: {size_text(summary)}",
         "origin": escape_controls(report["origin"]),
         "verdict": [escape_controls(sentence) for sentence in report["verdict"]],
-        "explanation": EXPLANATION,
+        "explanation": CHORD_EXPLANATION,
         "measures": measure_rows(report),
         "treatments": [
             {
@@ -230,7 +243,8 @@ def _pdf_content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> di
         "labels": {
             "head": ["label", "count", "frequency", "IRLbl", "SCUMBLE", "CV"],
             "rows": [
-                [_printable_name(label), *cells(label, LABEL_FORMATS)] for label in report["labels"]
+                [_printable_name(label), *format_cells(label, LABEL_FORMATS)]
+                for label in report["labels"]
             ],
             "rare": [label["is_minority"] for label in report["labels"]],
         },
@@ -245,7 +259,10 @@ def _pdf_content(report: dict[str, Any], treatments: list[dict[str, Any]]) -> di
 
 
 def _difficult_label_content(label: dict[str, Any]) -> dict[str, Any]:
-    """Return the texts about a difficult label, and the table of co-occurring majority labels."""
+    """Return what the PDF shows of a difficult label, as values for JSON.
+
+    These are a description and the table of the majority labels that co-occur with it.
+    """
     description = f"in {describe_difficult_label(label)}"
     if not label["partners"]:
         description += "; co-occurs with no majority label"
@@ -258,7 +275,7 @@ def _difficult_label_content(label: dict[str, Any]) -> dict[str, Any]:
             [
                 _printable_name(partner),
                 *joint_count_cells(partner, label),
-                *cells(partner, PARTNER_FORMATS),
+                *format_cells(partner, PARTNER_FORMATS),
             ]
             for partner in label["partners"]
         ],
@@ -267,13 +284,19 @@ def _difficult_label_content(label: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labelset_cells(row: dict[str, Any]) -> list[str]:
-    """Return the cells of a labelset: names of its labels, count, imbalance and SCUMBLE."""
+    """Return a labelset as a row of the table of the PDF.
+
+    The cells are the names of its labels, its count, imbalance and SCUMBLE, as texts.
+    """
     name = insert_word_breaks(", ".join(map(escape_controls, row["labels"]))) or "(no label)"
-    return [name, *cells(row, LABELSET_FORMATS)]
+    return [name, *format_cells(row, LABELSET_FORMATS)]
 
 
 def _printable_name(row: dict[str, Any]) -> str:
-    """Return the name of a label with visible control characters and optional line breaks."""
+    """Return the name of a label (``row`` is a dict with its ``name``) for the PDF.
+
+    Control characters are visible, and long words have optional line breaks.
+    """
     return insert_word_breaks(escape_controls(row["name"]))
 
 
@@ -281,7 +304,7 @@ def _printable_name(row: dict[str, Any]) -> str:
 
 
 def insert_word_breaks(name: str) -> str:
-    """Insert `MAY_BREAK` after punctuation and symbols, and within very long words."""
+    """Return a name with `MAY_BREAK` after punctuation and symbols, and within very long words."""
     characters: list[str] = []
     n_letters = 0
     for index, char in enumerate(name):
@@ -297,30 +320,46 @@ def insert_word_breaks(name: str) -> str:
 
 
 def _is_joined(char: str, following: str) -> bool:
-    """Return whether there must be no break between two characters; True at the end of a name."""
+    """Return whether there must be no line break between two characters of a name.
+
+    Accents and joined letters of Indic scripts must not be separated. ``following`` is "" at the
+    end of the name, where there is no break either.
+    """
     if not following or unicodedata.category(following)[0] == "M":
         return True
     return unicodedata.combining(char) == VIRAMA
 
 
-def unprintable(text: str, typst: Any) -> frozenset[str]:
-    """Return the letters for which typst finds no font, all of which it draws as the same box."""
+def letters_without_pdf_font(text: str, typst: Any) -> frozenset[str]:
+    """Return the letters of a text for which typst finds no font.
+
+    ``typst`` is the module. It draws all letters without a font as the same box, so that their
+    pages are equal to that of a letter which certainly has none.
+    """
     letters = sorted(letter for letter in set(text) if not letter.isascii())
     if not letters:
         return frozenset()
     inputs = {"letters": json.dumps([CHARACTER_WITHOUT_FONT, *letters])}
-    box, *pages = typst.compile(LETTER_PAGES, format="svg", sys_inputs=inputs)
-    return frozenset(letter for letter, page in zip(letters, pages, strict=True) if page == box)
+    page_without_font, *pages = typst.compile(LETTER_PAGES, format="svg", sys_inputs=inputs)
+    return frozenset(
+        letter for letter, page in zip(letters, pages, strict=True) if page == page_without_font
+    )
 
 
-def escape_letters(content: Any, letters: Iterable[str], *, after: str = "") -> Any:
-    """Replace letters by their codes, followed by ``after``, in all texts of a JSON value."""
-    codes = {ord(letter): json.dumps(f"{code(letter)}{after}")[1:-1] for letter in letters}
-    if not codes:
+def escape_letters(content: Any, letters: Iterable[str], *, suffix: str = "") -> Any:
+    """Return a JSON value in whose texts some letters are replaced by escape sequences.
+
+    ``suffix`` is added to each escape sequence.
+    """
+    replacements = {}
+    for letter in letters:
+        # Within quotes of JSON, so that the backslash is escaped.
+        replacements[ord(letter)] = json.dumps(f"{escape_sequence(letter)}{suffix}")[1:-1]
+    if not replacements:
         return content
-    return json.loads(json.dumps(content, ensure_ascii=False).translate(codes))
+    return json.loads(json.dumps(content, ensure_ascii=False).translate(replacements))
 
 
-def code(letter: str) -> str:
+def escape_sequence(letter: str) -> str:
     r"""Return the escape sequence of a letter in Python, such as ``\u20ac``."""
     return letter.encode("unicode_escape").decode()

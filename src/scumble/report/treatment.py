@@ -1,4 +1,10 @@
-"""Effects of resampling: before and after one resampler or chain, and several side by side."""
+"""Effects of resampling: before and after one resampler or chain, and several side by side.
+
+A *treatment* is the report on a resampler or a chain, a dict from `scumble.resample.apply_remedial`
+or `scumble.resample.apply_chain`: ``before`` and ``steps`` hold the measures of the data before
+resampling and after each step. The steps of a chain are its resamplers; their reports are listed
+under ``methods``. The steps of REMEDIAL are its passes over the data, listed under ``passes``.
+"""
 
 import math
 from itertools import pairwise
@@ -31,7 +37,7 @@ MEASURES = (
     ("n_instances", "Rows", None),
     ("n_unlabelled", "Rows without labels", True),
 )
-# Verdicts on the change of a measure.
+# Verdicts on the change of a measure by resampling.
 BETTER = "better"
 WORSE = "worse"
 SAME = "same"
@@ -41,7 +47,7 @@ CAVEAT = "only cross-validation shows whether that helps a classifier"
 
 
 def measure_change_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return the rows of a table of measures before resampling and after each step."""
+    """Return the rows of a before/after table: title, value before, and value after each step."""
     steps = (treatment["before"], *treatment["steps"])
     return [
         (title, *(format_number(step[key], spec) for step in steps))
@@ -50,9 +56,9 @@ def measure_change_rows(treatment: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def step_titles(report: dict[str, Any]) -> list[str]:
-    """Return the titles of the columns, after the first, of a before/after table."""
+    """Return the titles of the columns of a before/after table that follow "before"."""
     if "methods" in report:
-        return [f"after {_method_title(method)}" for method in report["methods"]]
+        return [f"after {_resampler_title(method)}" for method in report["methods"]]
     n_steps = len(report["steps"])
     if n_steps == 1:
         return ["after"]
@@ -60,7 +66,10 @@ def step_titles(report: dict[str, Any]) -> list[str]:
 
 
 def step_notes(report: dict[str, Any]) -> list[str]:
-    """Return a sentence about each step: rows added and removed, and one-sided rows."""
+    """Return a sentence about each step: rows added and removed, and one-sided rows.
+
+    A row is one-sided if REMEDIAL splits it although it has only rare or only frequent labels.
+    """
     if "methods" in report:
         n_unlabelled = [summary["n_unlabelled"] for summary in (report["before"], *report["steps"])]
         return [
@@ -85,7 +94,8 @@ def step_notes(report: dict[str, Any]) -> list[str]:
 def _one_sided_note(method: dict[str, Any], n_new_unlabelled: int) -> str:
     """Return a note about one-sided rows and the copies without labels that they caused.
 
-    The effect of such copies is described in the guide, page "Decoupling".
+    ``method`` is the report on one resampler; the note is "" if it split no one-sided row. The
+    effect of such copies is described in the guide, page "Decoupling".
     """
     n_one_sided = method.get("n_one_sided") or 0
     if n_one_sided == 0:
@@ -104,7 +114,10 @@ def _one_sided_note(method: dict[str, Any], n_new_unlabelled: int) -> str:
 def prepare_treatments(
     report: dict[str, Any], treatment: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
-    """Return the treatments of a report and an additional one, with titles, rows and notes."""
+    """Return the treatments of a concurrence report, and ``treatment`` if it is not None.
+
+    Each has the texts for a page: method, titles, rows and notes.
+    """
     treatments = list(report.get("treatments", ()))
     if treatment is not None:
         treatments.append(treatment)
@@ -112,7 +125,7 @@ def prepare_treatments(
 
 
 def _prepare_treatment(treatment: dict[str, Any]) -> dict[str, Any]:
-    """Add the texts of a page to a treatment: method, titles, rows and notes."""
+    """Return a copy of a treatment with the texts for a page: method, titles, rows and notes."""
     titles = step_titles(treatment)
     notes = step_notes(treatment)
     return {
@@ -126,21 +139,24 @@ def _prepare_treatment(treatment: dict[str, Any]) -> dict[str, Any]:
 
 
 def _treatment_title(report: dict[str, Any]) -> str:
-    """Return the title of a resampler or a chain."""
-    titles = " + ".join(_method_title(method) for method in report.get("methods", ()))
+    """Return the title of the resampler or the chain of a treatment."""
+    titles = " + ".join(_resampler_title(method) for method in report.get("methods", ()))
     return titles or report.get("method") or "REMEDIAL"
 
 
-def _method_title(method: dict[str, Any]) -> str:
-    """Return the title, or else the name, of a resampler."""
+def _resampler_title(method: dict[str, Any]) -> str:
+    """Return the title of a resampler, or its name if it has none; ``method`` is its report."""
     return str(method.get("title") or method["method"])
 
 
 def resampler_comparison(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Compare the rows of `compare_methods` with the original data, which is the first row.
+    """Return the changes of measures by several resamplers, and a sentence about the best ones.
 
-    A change has a ``value``, a ``part`` of the value before (None if that is 0) and a ``verdict``.
-    NaN is replaced by None.
+    ``rows`` are those of `scumble.resample.compare_methods`; the first one is the original data.
+    The result has ``measures`` (key, title, and whether less is better), ``before`` (values of the
+    original data), ``methods`` and ``verdict`` (the sentence). Each method has ``changes`` by key
+    of the measure: ``value`` (after resampling), ``part`` (change divided by the value before, None
+    if that is 0) and ``verdict``. NaN is replaced by None.
     """
     from scumble.measures.summary import to_json_value
 
@@ -159,7 +175,10 @@ def resampler_comparison(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _compare_with_original(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of `compare_methods` with the changes of its measures."""
+    """Return the entry of a resampler in ``methods`` of `resampler_comparison`.
+
+    ``before`` holds the measures of the original data. A resampler that failed has no changes.
+    """
     changes = {}
     if row["error"] is None:
         for key, _, less_is_better in MEASURES:
@@ -177,7 +196,11 @@ def _compare_with_original(row: dict[str, Any], before: dict[str, Any]) -> dict[
 def _change(
     before: float | None, after: float | None, less_is_better: bool | None
 ) -> dict[str, Any]:
-    """Return value, relative change and verdict of a measure."""
+    """Return value, relative change and verdict of a measure, as `resampler_comparison` does.
+
+    A value that is None is undefined; then there is no relative change, and the verdict is
+    "changed" unless both values are None.
+    """
     if before is None or after is None:
         return {"value": after, "part": None, "verdict": SAME if before == after else CHANGED}
     if math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12):
@@ -191,35 +214,46 @@ def _change(
 
 
 def _verdict_sentence(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:
-    """Name the methods that lower SCUMBLE and MeanIR most."""
-    by_scumble = _lowest(methods, "scumble")
-    by_mean_ir = _lowest(methods, "mean_ir")
-    scumble_text = _decrease_text("SCUMBLE", before["scumble"], by_scumble, "scumble")
-    mean_ir_text = _decrease_text("MeanIR", before["mean_ir"], by_mean_ir, "mean_ir")
-    if by_scumble is None and by_mean_ir is None:
+    """Return a sentence that names the methods that lower SCUMBLE and MeanIR most.
+
+    ``methods`` are those of `resampler_comparison`, ``before`` the measures of the original data.
+    """
+    lowest_scumble = _resampler_with_lowest(methods, "scumble")
+    lowest_mean_ir = _resampler_with_lowest(methods, "mean_ir")
+    scumble_text = _decrease_text("SCUMBLE", before["scumble"], lowest_scumble, "scumble")
+    mean_ir_text = _decrease_text("MeanIR", before["mean_ir"], lowest_mean_ir, "mean_ir")
+    if lowest_scumble is None and lowest_mean_ir is None:
         return (
             "No method lowers SCUMBLE or MeanIR here; only cross-validation shows whether one of "
             "them helps a classifier."
         )
-    if by_mean_ir is None:
-        method = by_scumble["method"]  # type: ignore[index]  # not None as well
+    if lowest_mean_ir is None:
+        method = lowest_scumble["method"]  # type: ignore[index]  # not None as well
         return f"{method} lowers {scumble_text}, and no method lowers MeanIR; {CAVEAT}."
-    if by_scumble is None:
-        method = by_mean_ir["method"]
+    if lowest_scumble is None:
+        method = lowest_mean_ir["method"]
         return f"{method} lowers {mean_ir_text}, and no method lowers SCUMBLE; {CAVEAT}."
-    if by_mean_ir["method"] != by_scumble["method"]:
-        mean_ir_text = f"{by_mean_ir['method']} lowers {mean_ir_text}"
-    return f"{by_scumble['method']} lowers {scumble_text}, and {mean_ir_text}; {CAVEAT}."
+    if lowest_mean_ir["method"] != lowest_scumble["method"]:
+        mean_ir_text = f"{lowest_mean_ir['method']} lowers {mean_ir_text}"
+    return f"{lowest_scumble['method']} lowers {scumble_text}, and {mean_ir_text}; {CAVEAT}."
 
 
-def _lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
-    """Return the method with the lowest value of a measure, if it improves on the original."""
-    better = [m for m in methods if m["changes"].get(key, {}).get("verdict") == BETTER]
-    return min(better, key=lambda method: method["changes"][key]["value"], default=None)
+def _resampler_with_lowest(methods: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+    """Return the resampler after which a measure is lowest.
+
+    Return None if no resampler lowers the measure. ``methods`` are those of `resampler_comparison`.
+    """
+    better_methods = [
+        method for method in methods if method["changes"].get(key, {}).get("verdict") == BETTER
+    ]
+    return min(better_methods, key=lambda method: method["changes"][key]["value"], default=None)
 
 
 def _decrease_text(title: str, before: float, method: dict[str, Any] | None, key: str) -> str:
-    """Return the decrease of a measure as text; "" without a method."""
+    """Return the decrease of a measure by a resampler as text, or "" if ``method`` is None.
+
+    ``title`` and ``key`` are those of the measure; ``before`` is its value for the original data.
+    """
     if method is None:
         return ""
     after = method["changes"][key]["value"]

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import sklearn
@@ -37,7 +37,7 @@ from scumble.measures.summary import characterize
 from scumble.resample.containers import append_rows, as_container, labels_like, take_rows
 from scumble.resample.metadata_routing import ResamplerMetadataRequest
 
-#: The largest number of rows that a percentage may request; no machine has memory for more.
+#: The largest number of rows that a percentage may stand for; no machine has memory for as many.
 MAX_ROWS = 2**40
 #: The headings under which resamplers are listed, in order.
 DISPLAY_GROUPS = ("Decouple", "Add rows", "Remove rows")
@@ -47,7 +47,9 @@ SUMMARY_MEASURES = ("n_instances", "mean_ir", "max_ir", "cvir", "scumble")
 
 @dataclass(frozen=True, eq=False)
 class ResampleResult:
-    """The rows that a resampling algorithm returns to the base class.
+    """The rows of a resampled data set, as a resampling algorithm returns them to the base class.
+
+    A *synthetic row* is interpolated between an input row, its *seed*, and a neighbour.
 
     Attributes
     ----------
@@ -72,6 +74,14 @@ class ResampleResult:
     sample_indices: Array
     Y: sparse.csr_array
     synthetic: Any = None
+
+
+class _CheckedInput(NamedTuple):
+    """The arguments of `fit_resample` after the checks."""
+
+    X: Any  # an array, sparse matrix or frame; nested lists have become an array
+    y: Any  # the labels as the user passed them; lists have become an array
+    Y: sparse.csr_array  # the labels in canonical form
 
 
 class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
@@ -124,6 +134,7 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
     }
 
     def __init_subclass__(cls, display_group: str | None = None, **options: Any) -> None:
+        """Register a subclass of this package that has a display group in the catalogue."""
         super().__init_subclass__(**options)
         if display_group is not None and cls.__module__.startswith("scumble."):
             register("resampler", cls.__name__.lower(), cls, display_group=display_group)
@@ -146,10 +157,10 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         """
 
     def _read_features(self, X: Any, columns: Sequence[Feature] | None) -> Any:
-        """Return ``X`` in the form that `_fit_resample` expects.
+        """Return the features in the form that `_fit_resample` expects; by default ``X`` itself.
 
-        ``columns`` describes the columns of ``X`` if it comes from a data set. Resamplers that use
-        the features override this method; the others receive ``X`` unchanged.
+        ``columns`` describes the columns of ``X`` if it comes from a `MultilabelDataset`, else it
+        is None. Resamplers that use the features override this method.
         """
         return X
 
@@ -172,8 +183,8 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         self
             The resampler.
         """
-        X, _, _ = self._check_input(X, y)
-        self._check_features(X)
+        checked = self._check_input(X, y)
+        self._check_features(checked.X)
         return self
 
     def fit_resample(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -195,16 +206,15 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         y : same type as y
             Labels of the rows of the result.
         """
-        X, like, Y = self._check_input(X, y)
-        weights = self._check_weights(remembered_sample_weight(y, sample_weight), Y)
-        result = self._run(X, Y)
-        rows = result.sample_indices
+        checked = self._check_input(X, y)
+        weights = self._check_weights(remembered_sample_weight(y, sample_weight), checked.Y)
+        result = self._run(checked.X, checked.Y)
         # An algorithm may return the caller's own matrix, which the result must not share.
-        labels = result.Y.copy() if result.Y is Y else result.Y
-        X_new = self._assemble_features(X, result)
-        y_new = labels_like(labels, like, rows)
+        Y_new = result.Y.copy() if result.Y is checked.Y else result.Y
+        X_new = self._assemble_features(checked.X, result)
+        y_new = labels_like(Y_new, checked.y, result.sample_indices)
         self._mark_as_resampled(X_new, y_new)
-        self.sample_weight_ = None if weights is None else weights[rows]
+        self.sample_weight_ = None if weights is None else weights[result.sample_indices]
         if weights is not None:
             remember_sample_weight(y_new, sample_weight, self.sample_weight_)
         return X_new, y_new
@@ -257,15 +267,19 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        data : MultilabelDataset, or an object with ``__scumble_resample__``
-            The data.
+        data : MultilabelDataset or OutOfCoreDataset
+            The data. An object of any other class can implement the method
+            ``__scumble_resample__(resampler, out)``, as the data set of `scumble.scan` does: it
+            resamples its data by the parameters of ``resampler``, sets its fitted attributes,
+            writes the result to ``out`` and returns it.
         out : str or Path, optional
-            File or folder to write the result to.
+            File or folder to write the result to. Required for a scan; by default the result of a
+            MultilabelDataset is returned only.
 
         Returns
         -------
-        MultilabelDataset, or what ``data.__scumble_resample__`` returns
-            The resampled data.
+        MultilabelDataset or OutOfCoreDataset
+            The resampled data, of the same class as ``data``.
         """
         out_of_core = getattr(data, "__scumble_resample__", None)
         if out_of_core is None and not isinstance(data, MultilabelDataset):
@@ -293,19 +307,22 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
             ``{"before": {...}, "after": {...}}`` with the number of instances, MeanIR, MaxIR,
             CVIR and SCUMBLE.
         """
-        if not hasattr(self, "_labels"):
+        if not hasattr(self, "_labels_before_and_after"):
             raise ScumbleError(
                 f"This {type(self).__name__} has not resampled anything yet: call fit_resample."
             )
-        Y_before, Y_after = self._labels
+        Y_before, Y_after = self._labels_before_and_after
         comparison = {}
         for when, Y in (("before", Y_before), ("after", Y_after)):
             measures = characterize(Y)
             comparison[when] = {name: getattr(measures, name) for name in SUMMARY_MEASURES}
         return comparison
 
-    def _check_input(self, X: Any, y: Any) -> tuple[Any, Any, sparse.csr_array]:
-        """Check parameters and input; return ``X``, ``y`` as a container and checked labels."""
+    def _check_input(self, X: Any, y: Any) -> _CheckedInput:
+        """Check the parameters, the features and the labels; raise an error if one is invalid.
+
+        Set ``n_features_in_``, ``n_labels_in_`` and, for a frame, ``feature_names_in_``.
+        """
         caller = type(self).__name__
         self.check_parameters()
         X = as_container(X, caller=caller)
@@ -320,10 +337,10 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
             del self.feature_names_in_
         if isinstance(y, list | tuple):
             y = np.asarray(y) if label_lists(y) is None else Y.toarray()
-        return X, y, Y
+        return _CheckedInput(X, y, Y)
 
     def _check_weights(self, sample_weight: Any, Y: sparse.csr_array) -> Array | None:
-        """Return the weights as an array with one number per row, or None."""
+        """Return the weights as an array with a number per row of ``Y``; None if there are none."""
         if sample_weight is None:
             return None
         weights = np.asarray(sample_weight)
@@ -337,14 +354,17 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
     def _run(
         self, X: Any, Y: sparse.csr_array, columns: Sequence[Feature] | None = None
     ) -> ResampleResult:
-        """Run the algorithm and set the fitted attributes."""
+        """Return the result of the algorithm for checked input, and set the fitted attributes.
+
+        ``columns`` describes the columns of ``X``, see `_read_features`.
+        """
         result = self._fit_resample(self._read_features(X, columns), Y)
         rows = result.sample_indices
         n_rows = Y.shape[0]
         self.sample_indices_ = rows
         self.n_removed_ = n_rows - int(np.count_nonzero(np.bincount(rows, minlength=n_rows)))
         self.n_added_ = len(rows) - (n_rows - self.n_removed_)
-        self._labels = (Y, result.Y)
+        self._labels_before_and_after = (Y, result.Y)
         return result
 
     def _assemble_features(self, X: Any, result: ResampleResult) -> Any:
@@ -356,20 +376,26 @@ class BaseResampler(ValidatedParametersMixin, BaseEstimator, ABC):
         return append_rows(take_rows(X, rows[:n_copied]), result.synthetic)
 
     def _mark_as_resampled(self, *objects: Any) -> None:
-        """Mark objects, so that splitters can warn that they were resampled before the split."""
+        """Mark objects as resampled if rows were added or removed; splitters warn about them."""
         if self.n_added_ or self.n_removed_:
             mark_resampled(*objects)
 
     def _generator(self) -> np.random.Generator:
-        """Return the generator for one run; the same `random_state` always gives the same one."""
+        """Return a NumPy generator seeded by the ``random_state`` parameter, for one run."""
         random_state = getattr(self, "random_state", None)
         return as_generator(random_state, caller=type(self).__name__)
 
     def __getstate__(self) -> dict[str, Any]:
-        # The data stays out of a pickle.
-        return {key: value for key, value in super().__getstate__().items() if key != "_labels"}
+        """Return the state for a pickle, without the labels of the last run."""
+        # Pickles do not contain the data.
+        return {
+            key: value
+            for key, value in super().__getstate__().items()
+            if key != "_labels_before_and_after"
+        }
 
     def __sklearn_tags__(self) -> Any:
+        """Return the tags of scikit-learn: a sampler of multilabel, also sparse, data."""
         tags = super().__sklearn_tags__()
         tags.estimator_type = "sampler"
         tags.target_tags.required = True
@@ -432,7 +458,10 @@ class BaseDistanceResampler(BaseResampler):
         self.n_jobs = n_jobs
 
     def _read_features(self, X: Any, columns: Sequence[Feature] | None) -> Features:
-        """Return the features as numbers and category codes."""
+        """Return the features as numbers and category codes; raise an error if one is text.
+
+        If ``categorical_features`` is None, ``columns`` says which columns are categorical.
+        """
         self._check_no_texts(columns or ())
         categorical = self.categorical_features
         if categorical is None and columns is not None:
@@ -448,7 +477,7 @@ class BaseDistanceResampler(BaseResampler):
         return replace(features, is_integer=holds_integers & (features.n_values == 0))
 
     def _check_no_texts(self, columns: Sequence[Feature]) -> None:
-        """Raise an error if a column holds texts, which have no distances."""
+        """Raise DataError if a column holds texts, between which there are no distances."""
         texts = [column.name for column in columns if column.kind == "text"]
         if texts:
             raise DataError(
@@ -462,17 +491,20 @@ class BaseDistanceResampler(BaseResampler):
     def _find_neighbours(
         self, features: Features, n_neighbors: int, rows: Array | None = None
     ) -> Array:
-        """Return the nearest other rows of each row, or of the rows in ``rows``.
+        """Return the indices of the nearest other rows of each row, nearest first.
 
-        The result has shape (n_rows, k), where k is less than ``n_neighbors`` if the data has not
-        as many other rows.
+        ``rows`` are the indices of the rows whose neighbours are searched, by default all. The
+        result has shape (n_rows, k); k is ``n_neighbors``, or less if there are fewer other rows.
         """
         space = features.space(scale=self.scale)
         return nearest_neighbours(space, n_neighbors, rows=rows, n_jobs=self.n_jobs).rows
 
 
 def n_rows_from_percent(percent: float, n_rows: int) -> int:
-    """Return the number of rows in a percentage of all, rounded down: 33.3 % of 1000 are 333."""
+    """Return ``percent`` percent of ``n_rows``, rounded down: 33.3 % of 1000 rows are 333.
+
+    Raise ParameterError if the result is more than `MAX_ROWS`.
+    """
     # The decimal number as the user wrote it counts; the nearest binary number may be smaller.
     exact = percent if isinstance(percent, int) else Fraction(str(percent))
     n_requested = n_rows * exact // 100

@@ -75,7 +75,7 @@ def make_chain(methods: str, **parameters: Any) -> list[BaseResampler]:
 
 
 def _warn_if_percent_looks_like_share(resampler: BaseResampler) -> None:
-    """Warn if a percentage is below 1, because other libraries take shares from 0 to 1."""
+    """Warn if the ``percent`` parameter is below 1: in other libraries, 0.25 means 25 percent."""
     percent = getattr(resampler, "percent", None)
     if percent is not None and 0 < percent < 1:
         warnings.warn(
@@ -168,7 +168,10 @@ def apply_chain(
 
 
 def title_of(resampler: BaseResampler) -> str:
-    """Return the name of a resampler with the parameters that differ from their defaults."""
+    """Return the class name of a resampler with its parameters, such as "MLROS(percent=10)".
+
+    Parameters with their default values and ``n_jobs`` are left out.
+    """
     signature_parameters = signature(type(resampler)).parameters
     changed = []
     for name, value in resampler.get_params(deep=False).items():
@@ -241,7 +244,11 @@ def apply_remedial(
 def _run_and_measure(
     data: Any, chain: Sequence[BaseResampler], out: str | os.PathLike[str] | None = None
 ) -> tuple[Any, dict[str, Any]]:
-    """Run resamplers in order; return the result and the measures before and after each."""
+    """Run resamplers in order; return the resampled data and a report.
+
+    The report holds the measures of the data as dicts: "before", "after", and a list "steps" with
+    the measures after each resampler. ``out`` is passed to each `BaseResampler.resample`.
+    """
     before = characterize(data).to_dict()
     steps = []
     for resampler in chain:
@@ -313,7 +320,11 @@ def _run_method(
     chain: Sequence[BaseResampler] | None,
     parameters: dict[str, Any],
 ) -> dict[str, Any]:
-    """Run one method and return its row; if it fails, the row holds the error message."""
+    """Run one method on a data set and return its row of `compare_methods`.
+
+    ``chain`` holds its resamplers; if it is None, they are made from ``name`` and ``parameters``.
+    If the method fails, the row holds its name and the error message only.
+    """
     start = time.perf_counter()
     try:
         if chain is None:
@@ -327,7 +338,10 @@ def _run_method(
 def _result_row(
     name: str, data: MultilabelDataset, chain: Sequence[BaseResampler], *, seconds: float
 ) -> dict[str, Any]:
-    """Return the measures of resampled data as a row of `compare_methods`."""
+    """Return a row of `compare_methods`: the measures of resampled data as a dict.
+
+    ``chain`` holds the resamplers that were used, ``seconds`` the time that they took.
+    """
     summary = characterize(data.Y)
     return {
         "method": name,
@@ -340,7 +354,7 @@ def _result_row(
 
 
 def _make_resampler(call: str) -> BaseResampler:
-    """Return the resampler of a name, which parameters in parentheses may follow."""
+    """Return a new resampler for a text such as "mlros" or "mlros(percent=10)"."""
     name, arguments = parse_call(call)
     resampler: BaseResampler = find_class("resampler", name)()
     _check_parameter_names(arguments, allowed=resampler.get_params(deep=False), methods=repr(name))
@@ -348,7 +362,10 @@ def _make_resampler(call: str) -> BaseResampler:
 
 
 def _check_parameter_names(names: Iterable[str], *, allowed: Collection[str], methods: str) -> None:
-    """Raise an error for a parameter that none of the methods has."""
+    """Raise ParameterError if one of the names is not an allowed parameter.
+
+    ``methods`` is the text for the methods in the message.
+    """
     for name in names:
         if name not in allowed:
             raise ParameterError(

@@ -1,4 +1,8 @@
-"""Return the same type as the input: arrays, sparse matrices and frames, with dtypes and names."""
+"""Rows and labels in the type that the user passed: arrays, sparse matrices or data frames.
+
+A *container* is a NumPy array, a SciPy sparse matrix, a pandas or polars DataFrame, or an Arrow
+table.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +17,10 @@ from scumble.resample.kernels import bags as kernels
 
 
 def as_container(X: Any, *, caller: str) -> Any:
-    """Return nested lists as an array; return arrays, sparse matrices and frames unchanged."""
+    """Return nested lists as an array, and any other container unchanged.
+
+    Raise an error if ``X`` is neither, or is not two-dimensional.
+    """
     if isinstance(X, list | tuple):
         X = as_array(X, caller=caller)
     shape = getattr(X, "shape", None)
@@ -27,7 +34,7 @@ def as_container(X: Any, *, caller: str) -> Any:
 
 
 def take_rows(data: Any, rows: Array) -> Any:
-    """Return rows of any container, selected by position."""
+    """Return the rows with the indices ``rows`` of any container, in the same type."""
     if isinstance(data, np.ndarray):
         return data.take(rows, axis=0)
     if sparse.issparse(data):
@@ -46,20 +53,24 @@ def take_rows(data: Any, rows: Array) -> Any:
 
 
 def _is_arrow(data: Any) -> bool:
-    """Return whether the data is an Arrow table."""
+    """Return whether the data is an object of pyarrow: a table or a record batch."""
     # narwhals refuses Arrow tables with duplicate column names and some types of codes.
     return type(data).__module__.partition(".")[0] == "pyarrow"
 
 
 def take_labels(Y: sparse.csr_array, rows: Array) -> sparse.csr_array:
-    """Return rows of a label matrix."""
+    """Return the rows with the indices ``rows`` of a label matrix; faster than ``Y[rows]``."""
     indptr, indices = _take_csr_rows(Y, rows, Y.indices)
     present = np.ones(len(indices), bool)
     return sparse.csr_array((present, indices, indptr), shape=(len(rows), Y.shape[1]))
 
 
 def _take_csr_rows(matrix: Any, rows: Array, *stored: Array) -> list[Array]:
-    """Return the row pointers of the selected rows, then their part of each stored array."""
+    """Return the row pointers of the selected rows, then their elements of each ``stored`` array.
+
+    ``matrix`` is a CSR matrix; ``stored`` are arrays with a value per stored element, such as its
+    indices and data.
+    """
     rows = np.ascontiguousarray(rows, np.int64)
     indptr = np.ascontiguousarray(matrix.indptr)
     new_indptr = np.empty(len(rows) + 1, np.int64)
@@ -74,7 +85,11 @@ def _take_csr_rows(matrix: Any, rows: Array, *stored: Array) -> list[Array]:
 
 
 def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
-    """Return labels in the container and dtype of ``like``, with the index of its ``rows``."""
+    """Return the labels ``Y`` in the container and dtype of ``like``, the labels of the user.
+
+    ``rows`` holds, for each row of ``Y``, the row of ``like`` that it comes from; a frame has its
+    index.
+    """
     if sparse.issparse(like):
         typed = Y.astype(like.dtype, copy=False)
         return typed if type(typed) is type(like) else type(like)(typed)
@@ -84,7 +99,11 @@ def labels_like(Y: sparse.csr_array, like: Any, rows: Array) -> Any:
 
 
 def rows_like(features: Features, synthetic: Any, seeds: Array) -> Any:
-    """Return synthetic rows in the container and dtypes that the features came in."""
+    """Return synthetic rows in the container and dtypes of the table of the user.
+
+    ``synthetic`` holds numbers and codes like ``features.values``; ``seeds`` are the indices of the
+    input rows that the synthetic rows come from.
+    """
     source = features.source
     if sparse.issparse(source):
         return type(source)(synthetic.astype(source.dtype).asformat(source.format))
@@ -120,7 +139,7 @@ def _categories_of_codes(categories: tuple[Any, ...], codes: Array) -> list[Any]
 
 
 def column_values(table: Any, column: int) -> list[Any]:
-    """Return the values of a column of a frame or array, selected by position."""
+    """Return the values of the column with the index ``column`` of a frame or array, as a list."""
     if isinstance(table, np.ndarray):
         return table[:, column].tolist()
     if hasattr(table, "iloc"):
@@ -134,7 +153,10 @@ def column_values(table: Any, column: int) -> list[Any]:
 
 
 def replace_columns(table: Any, columns: list[Any]) -> Any:
-    """Return a frame with new values in all columns, and the same names, dtypes and index."""
+    """Return a copy of a frame with new values in all columns, but its names, dtypes and index.
+
+    ``columns`` holds the values of each column, as many as the frame has rows.
+    """
     if hasattr(table, "iloc"):
         return _replace_pandas_columns(table, columns)
     if _is_arrow(table):
@@ -151,7 +173,7 @@ def replace_columns(table: Any, columns: list[Any]) -> Any:
 
 
 def _replace_pandas_columns(frame: Any, columns: list[Any]) -> Any:
-    """Return a pandas frame with new values in all columns."""
+    """Return a copy of a pandas frame with new values in all columns."""
     import pandas as pd
 
     series = []
@@ -166,7 +188,7 @@ def _replace_pandas_columns(frame: Any, columns: list[Any]) -> Any:
 
 
 def _replace_arrow_columns(table: Any, columns: Iterable[Any]) -> Any:
-    """Return an Arrow table with new values in all columns."""
+    """Return a copy of an Arrow table with new values in all columns."""
     import pyarrow as pa
 
     arrays = []
@@ -182,7 +204,10 @@ def _replace_arrow_columns(table: Any, columns: Iterable[Any]) -> Any:
 
 
 def _as_integers(values: Any) -> Any:
-    """Return floats that are whole numbers as integers, for libraries that do not cast them."""
+    """Return whole numbers that are stored as floats as integers; None stays None.
+
+    Some libraries do not convert floats themselves.
+    """
     if isinstance(values, np.ndarray):
         return values.astype(np.int64)
     return [None if value is None else int(value) for value in values]

@@ -16,7 +16,7 @@ from scumble.resample.remedial import REMEDIAL
 
 
 class ResamplerConstraint(ParameterConstraint):
-    """A resampler, or None."""
+    """The constraint of a parameter that holds a resampler, or None for MLSMOTE."""
 
     kind = "method"
     error = ParameterTypeError
@@ -29,7 +29,10 @@ class ResamplerConstraint(ParameterConstraint):
 
 
 class _UncheckedFeatures(NamedTuple):
-    """Features as the user passed them; the second resampler reads them after REMEDIAL."""
+    """Features as the user passed them.
+
+    They are validated by the second resampler, after REMEDIAL has changed the rows.
+    """
 
     X: Any
     columns: Sequence[Feature] | None  # descriptions of the columns, if X is from a data set
@@ -118,7 +121,7 @@ class RemedialHwR(BaseResampler, display_group="Decouple"):
         self.random_state = random_state
 
     def _check_parameter_combinations(self) -> None:
-        """Check the parameters of the second resampler."""
+        """Raise an error if a parameter of the second resampler is not allowed."""
         self._make_second().check_parameters()
 
     def _check_features(self, X: Any) -> None:
@@ -126,7 +129,10 @@ class RemedialHwR(BaseResampler, display_group="Decouple"):
         self._make_second()._check_features(X)
 
     def _make_second(self) -> BaseResampler:
-        """Return the resampler that runs after REMEDIAL, not yet used."""
+        """Return a copy of the second resampler, which runs after REMEDIAL, or a new MLSMOTE.
+
+        If it has no ``random_state``, the copy gets that of this object.
+        """
         second = MLSMOTE() if self.resampler is None else clone(self.resampler)
         if "random_state" in second.get_params(deep=False):
             # clone copies a generator, and the copy would draw the same numbers in every run.
@@ -141,7 +147,10 @@ class RemedialHwR(BaseResampler, display_group="Decouple"):
         return _UncheckedFeatures(X, columns)
 
     def _fit_resample(self, features: _UncheckedFeatures, Y: sparse.csr_array) -> ResampleResult:
-        """Run both resamplers and count the halves of split rows that the second one removes."""
+        """Run REMEDIAL and then the second resampler; set their counts as attributes.
+
+        A *half* is one of the copies into which REMEDIAL splits an input row.
+        """
         self.remedial_ = REMEDIAL(passes=self.passes, one_sided=self.one_sided)
         self.resampler_ = self._make_second()
         decoupled = self.remedial_._run(features.X, Y)

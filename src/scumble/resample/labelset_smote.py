@@ -119,7 +119,10 @@ class LabelsetSMOTE(BaseDistanceResampler, display_group="Add rows"):
         self.n_jobs = n_jobs
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
-        """Draw seeds and partners from each pool and append a row between them."""
+        """Return all rows, then a synthetic row between each seed and its partner.
+
+        The *partner* of a seed is drawn from its nearest rows in the same pool.
+        """
         space = features.space(scale=self.scale)
         rng = self._generator()
         pools = [pool for pool in self._seed_pools(Y) if len(pool) > 1]
@@ -129,9 +132,9 @@ class LabelsetSMOTE(BaseDistanceResampler, display_group="Add rows"):
             n_new = total // len(pools)
             if index < total % len(pools):
                 n_new += 1
-            members = repeat_seeds_evenly(len(pool), n_new, rng)
+            pool_indices = repeat_seeds_evenly(len(pool), n_new, rng)
             # The neighbours of a seed that is used several times are searched once.
-            distinct, positions = np.unique(members, return_inverse=True)
+            distinct, positions = np.unique(pool_indices, return_inverse=True)
             nearest = nearest_neighbours(
                 space,
                 self.n_neighbors,
@@ -139,7 +142,7 @@ class LabelsetSMOTE(BaseDistanceResampler, display_group="Add rows"):
                 candidate_rows=pool,
                 n_jobs=self.n_jobs,
             ).rows
-            searches.append(SeedSearch(pool[members], nearest[positions]))
+            searches.append(SeedSearch(pool[pool_indices], nearest[positions]))
         seeds = SeedInstances.join(searches)
         if not len(seeds.rows):
             return ResampleResult(np.arange(Y.shape[0]), Y.copy())
@@ -150,17 +153,23 @@ class LabelsetSMOTE(BaseDistanceResampler, display_group="Add rows"):
         )
 
     def _seed_pools(self, Y: sparse.csr_array) -> list[Array]:
-        """Return groups of rows; seeds and partners are drawn from the same group."""
+        """Return the pools of row indices from which seeds are drawn, by the ``seeds`` parameter.
+
+        A seed and its partner are drawn from the same pool.
+        """
         if self.seeds == "minority":
             return [np.flatnonzero(Y @ is_minority(Y))]
         if self.seeds == "pure":
             return [np.flatnonzero(np.diff(Y.indptr) == 1)]
-        bags = rows_by_label(Y, np.flatnonzero(label_counts(Y)))
-        return bags.split()
+        occurring_labels = np.flatnonzero(label_counts(Y))
+        return rows_by_label(Y, occurring_labels).split()
 
 
-def repeat_seeds_evenly(n_seeds: int, amount: int, rng: np.random.Generator) -> Array:
-    """Return seed indices in which each is equally often; the remainder is drawn at random."""
-    times = np.full(n_seeds, amount // n_seeds)
-    times[rng.permutation(n_seeds)[: amount % n_seeds]] += 1
-    return np.repeat(np.arange(n_seeds), times)
+def repeat_seeds_evenly(n_seeds: int, n_synthetic: int, rng: np.random.Generator) -> Array:
+    """Return the index of a seed for each of ``n_synthetic`` rows, in ascending order.
+
+    Each seed occurs equally often; seeds for the remainder are drawn without replacement.
+    """
+    counts = np.full(n_seeds, n_synthetic // n_seeds)
+    counts[rng.permutation(n_seeds)[: n_synthetic % n_seeds]] += 1
+    return np.repeat(np.arange(n_seeds), counts)

@@ -1,4 +1,8 @@
-"""MLSOL and MLUL: resampling by the label distribution in the neighbourhood of each row."""
+"""MLSOL and MLUL: resampling by the label distribution in the neighbourhood of each row.
+
+The rarer value of a label, 0 or 1, is its *minority value*. A *minority cell* is a cell of ``Y``
+that holds the minority value of its label.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +30,7 @@ CELLS_PER_BLOCK = 20_000
 
 
 class _LocalResampler(BaseDistanceResampler):
-    """Base of `MLSOL` and `MLUL`, which weight rows by the labels of their neighbours."""
+    """Base class of `MLSOL` and `MLUL`, which weight rows by the labels of their neighbours."""
 
     _parameter_constraints = {
         **BaseDistanceResampler._parameter_constraints,
@@ -138,7 +142,10 @@ class MLSOL(_LocalResampler, display_group="Add rows"):
     """
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
-        """Draw seeds by weight and append a row between each and one of its neighbours."""
+        """Return all rows, then a synthetic row between each seed and one of its neighbours.
+
+        Seeds are drawn in proportion to their weights, which are set as ``weights_``.
+        """
         space = features.space(scale=self.scale)
         nearest = nearest_neighbours(space, self.n_neighbors, n_jobs=self.n_jobs).rows
         local = local_imbalance(Y, nearest, n_jobs=self.n_jobs)
@@ -236,7 +243,7 @@ class MLUL(_LocalResampler, display_group="Remove rows"):
     }
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
-        """Draw the rows that remain by weight."""
+        """Return the rows that remain, drawn in proportion to their weights; set ``weights_``."""
         n_rows = Y.shape[0]
         nearest = self._find_neighbours(features, self.n_neighbors)
         self.weights_ = _weights_to_remain(local_imbalance(Y, nearest, n_jobs=self.n_jobs))
@@ -253,15 +260,19 @@ class LocalImbalance:
     minority_cells: sparse.csr_array  # bool: True where a row has the minority value of a label
     flipped_labels: Array  # the labels whose minority value is 0, in order
     neighbours: Array  # shape (n_samples, k): the nearest rows of each row
-    types: Array  # by stored cell: safe, borderline, rare or outlier
-    shares: Array  # by stored cell: S
-    weights: Array  # by row: w, the sum of its S
+    types: Array  # by minority cell: 0 safe, 1 borderline, 2 rare, 3 outlier
+    shares: Array  # by minority cell: S of the notes of `MLSOL`
+    weights: Array  # by row: w of the notes of `MLSOL`, the sum of its S
 
 
 def local_imbalance(
     Y: sparse.csr_array, neighbours: Array, *, n_jobs: int | None
 ) -> LocalImbalance:
-    """Compute C, S, w and the types of all minority cells, in the notation of `MLSOL`."""
+    """Return the minority cells of ``Y`` with their types, shares S and row weights w.
+
+    The notes of `MLSOL` define them. ``neighbours``, of shape (n_samples, k), holds the indices of
+    the nearest rows of each row.
+    """
     n_rows, n_labels = Y.shape
     k = neighbours.shape[1]
     flipped_labels = np.flatnonzero(2 * label_counts(Y) > n_rows)
@@ -269,6 +280,7 @@ def local_imbalance(
     n_opposite = np.zeros(cells.nnz, np.int64)
 
     def count_block(block: tuple[int, int]) -> None:
+        """Write the number of neighbours with the opposite value, for cells of some rows."""
         start, stop = block
         kernels.count_opposite_neighbours(
             cells.indptr, cells.indices, neighbours, n_labels, start, stop, n_opposite
@@ -296,7 +308,7 @@ def local_imbalance(
 
 
 def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
-    """Exchange 0 and 1 in some labels; a second call restores the labels."""
+    """Return ``Y`` with 0 and 1 exchanged in the columns ``labels``; not copied if it has none."""
     if not len(labels):
         return Y
     n_rows = Y.shape[0]
@@ -305,26 +317,29 @@ def flip_labels(Y: sparse.csr_array, labels: Array) -> sparse.csr_array:
     return Y != sparse.csr_array(parts, shape=Y.shape)
 
 
-def draw_by_weight(weights: Array, amount: int, rng: np.random.Generator) -> Array:
-    """Draw rows with replacement, with probabilities in proportion to their weights."""
+def draw_by_weight(weights: Array, n_draws: int, rng: np.random.Generator) -> Array:
+    """Return the indices of rows drawn with replacement, in proportion to their weights."""
     cumulative = np.cumsum(weights)
-    rows = np.searchsorted(cumulative, rng.random(amount) * cumulative[-1], side="right")
+    rows = np.searchsorted(cumulative, rng.random(n_draws) * cumulative[-1], side="right")
     # Rounding may give an index past the end; the last row with a weight is drawn instead.
     return np.minimum(rows, np.flatnonzero(weights)[-1])
 
 
-def draw_without_replacement(weights: Array, amount: int, rng: np.random.Generator) -> Array:
-    """Draw rows without replacement, each time in proportion to the remaining weights."""
+def draw_without_replacement(weights: Array, n_draws: int, rng: np.random.Generator) -> Array:
+    """Return the indices of rows drawn without replacement, in proportion to their weights.
+
+    Rows of weight 0 are drawn last, with equal probability.
+    """
     # Sorting by exponential random numbers over weights is the same as drawing one by one.
     exponentials = rng.standard_exponential(len(weights))
     keys = np.full(len(weights), np.inf)
     np.divide(exponentials, weights, out=keys, where=weights > 0)
     ties = rng.random(len(weights))  # orders the rows of weight 0
-    return np.lexsort((ties, keys))[:amount]
+    return np.lexsort((ties, keys))[:n_draws]
 
 
 def _weights_to_remain(local: LocalImbalance) -> Array:
-    """Return v, the weights by which `MLUL` draws the rows that remain."""
+    """Return the weight v of each row, by which `MLUL` draws the rows that remain; at least 0."""
     cells = local.minority_cells
     support = kernels.sum_support(
         cells.indptr, cells.indices, local.neighbours, local.shares, local.types
@@ -337,7 +352,11 @@ def _weights_to_remain(local: LocalImbalance) -> Array:
 def _assign_labels(
     local: LocalImbalance, space: Space, synthetic: Space, *, seed_rows: Array, partner_rows: Array
 ) -> sparse.csr_array:
-    """Choose the labels of synthetic rows by their distances from both parents."""
+    """Return the labels of synthetic rows, chosen by their distances from both parents.
+
+    ``space`` holds the input rows, ``synthetic`` the new ones; the parents of a synthetic row are
+    the input rows ``seed_rows`` and ``partner_rows``.
+    """
     seed_distances = distances(space, synthetic, seed_rows)
     partner_distances = distances(space, synthetic, partner_rows)
     # An infinite distance means that no column is known in both rows. Such a parent counts as

@@ -22,7 +22,10 @@ SEEDING = Choice("generator", "hash").hide_in_forms()
 
 
 class _LabelsetResampler(BaseResampler):
-    """Base of `LPROS` and `LPRUS`, which resample bags of rows with the same labelset."""
+    """Base class of `LPROS` and `LPRUS`, which resample bags: the rows with the same labelset.
+
+    A bag is *open* if it gains or loses rows, because its size is below (or above) the mean size.
+    """
 
     _parameter_constraints = {
         **BaseResampler._parameter_constraints,
@@ -42,28 +45,30 @@ class _LabelsetResampler(BaseResampler):
         self.seeding = seeding
 
     def _check_parameter_combinations(self) -> None:
-        """Raise an error if ``seeding="hash"`` has no int to start from."""
+        """Raise ParameterError if ``seeding`` is "hash" and ``random_state`` is no int."""
         if self.seeding == "hash" and not isinstance(self.random_state, int | np.integer):
-            must = "be an int with seeding='hash'"
-            raise parameter_error("random_state", type(self).__name__, must, self.random_state)
+            requirement = "be an int with seeding='hash'"
+            raise parameter_error(
+                "random_state", type(self).__name__, requirement, self.random_state
+            )
 
     def _group_rows(self, Y: sparse.csr_array) -> LabelsetBags:
-        """Return the rows of each labelset, in the order that `seeding` determines."""
+        """Group the rows by labelset, in the order that the ``seeding`` parameter requires."""
         if self.seeding == "hash":
             return _bags_by_hash(Y, self.random_state)
         return _bags_in_data_order(Y)
 
-    def _distribute(self, bags: LabelsetBags, order: Array, capacity: Array) -> BagShares:
-        """Return how many rows each open bag adds or loses.
+    def _distribute(self, bags: LabelsetBags, open_bag_indices: Array, capacity: Array) -> OpenBags:
+        """Return the open bags and the number of rows that each of them gains or loses.
 
-        ``order`` holds the indices of the open bags, in the order in which they get their shares;
-        ``capacity`` holds the largest number of rows that each of them can add or lose.
+        The budget, ``percent`` percent of all rows, is distributed in the order of
+        ``open_bag_indices``; ``capacity`` is the largest number of rows for each of them.
         """
         total = n_rows_from_percent(self.percent, len(bags.rows))
-        return BagShares(
-            starts=bags.starts[order],
-            sizes=bags.sizes[order],
-            shares=distribute_budget(total, capacity),
+        return OpenBags(
+            starts=bags.starts[open_bag_indices],
+            sizes=bags.sizes[open_bag_indices],
+            budgets=distribute_budget(total, capacity),
         )
 
 
@@ -132,21 +137,22 @@ class LPROS(_LabelsetResampler, display_group="Add rows"):
     """
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        """Append random clones to the bags below the mean size."""
+        """Return all rows, and then random clones of rows of the bags below the mean size."""
         n_rows = Y.shape[0]
         bags = self._group_rows(Y)
         n_bags = len(bags.sizes)
-        is_open = np.flatnonzero(bags.sizes * n_bags < n_rows)
-        order = is_open[np.lexsort((is_open, -bags.sizes[is_open]))]
+        small_bags = np.flatnonzero(bags.sizes * n_bags < n_rows)
+        # The largest first; bags of the same size in the order of the data.
+        order = small_bags[np.lexsort((small_bags, -bags.sizes[small_bags]))]
         capacity = -(-n_rows // max(n_bags, 1)) - bags.sizes[order]  # the mean is rounded up
         open_bags = self._distribute(bags, order, capacity)
 
-        sizes = np.repeat(open_bags.sizes, open_bags.shares)
+        sizes = np.repeat(open_bags.sizes, open_bags.budgets)
         if self.seeding == "hash":
             offsets = _hashes_of_clones(self.random_state, bags, open_bags) % sizes
         else:
             offsets = (self._generator().random(len(sizes)) * sizes).astype(np.int64)
-        clones = bags.rows[np.repeat(open_bags.starts, open_bags.shares) + offsets]
+        clones = bags.rows[np.repeat(open_bags.starts, open_bags.budgets) + offsets]
         rows = np.concatenate([np.arange(n_rows), clones])
         return ResampleResult(rows, take_labels(Y, rows))
 
@@ -218,46 +224,47 @@ class LPRUS(_LabelsetResampler, display_group="Remove rows"):
     }
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        """Delete random rows of the bags above the mean size."""
+        """Return the rows that remain after random rows of bags above the mean size are deleted."""
         n_rows = Y.shape[0]
         bags = self._group_rows(Y)
         n_bags = len(bags.sizes)
-        is_open = np.flatnonzero(bags.sizes * n_bags > n_rows)
-        order = is_open[np.lexsort((is_open, bags.sizes[is_open]))]
+        large_bags = np.flatnonzero(bags.sizes * n_bags > n_rows)
+        # The smallest first; bags of the same size in the order of the data.
+        order = large_bags[np.lexsort((large_bags, bags.sizes[large_bags]))]
         capacity = bags.sizes[order] - n_rows // max(n_bags, 1)  # the mean is rounded down
         open_bags = self._distribute(bags, order, capacity)
 
         is_kept = np.ones(n_rows, bool)
         if self.seeding == "hash":
-            for start, share in zip(open_bags.starts, open_bags.shares, strict=True):
-                is_kept[bags.rows[start : start + share]] = False
+            for start, budget in zip(open_bags.starts, open_bags.budgets, strict=True):
+                is_kept[bags.rows[start : start + budget]] = False
         else:
-            uniforms = self._generator().random(int(open_bags.shares.sum()))
+            uniforms = self._generator().random(int(open_bags.budgets.sum()))
             kernels.drop_from_bags(
-                bags.rows, open_bags.starts, open_bags.sizes, open_bags.shares, uniforms, is_kept
+                bags.rows, open_bags.starts, open_bags.sizes, open_bags.budgets, uniforms, is_kept
             )
         rows = np.flatnonzero(is_kept)
         return ResampleResult(rows, take_labels(Y, rows))
 
 
 class LabelsetBags(NamedTuple):
-    """The rows of each labelset: those of bag i are ``rows[starts[i] : starts[i] + sizes[i]]``."""
+    """All rows, grouped by labelset; a bag is the group of rows with the same labelset."""
 
-    rows: Array
-    starts: Array
-    sizes: Array
+    rows: Array  # row indices; those of bag i are ``rows[starts[i] : starts[i] + sizes[i]]``
+    starts: Array  # by bag: position of its first row in ``rows``
+    sizes: Array  # by bag: number of rows
 
 
-class BagShares(NamedTuple):
-    """How many rows some bags add or lose, in the order in which they got their shares."""
+class OpenBags(NamedTuple):
+    """The bags that gain or lose rows."""
 
-    starts: Array
-    sizes: Array
-    shares: Array
+    starts: Array  # by bag: position of its first row in `LabelsetBags.rows`
+    sizes: Array  # by bag: number of rows
+    budgets: Array  # by bag: number of rows that it gains or loses
 
 
 def _bags_in_data_order(Y: sparse.csr_array) -> LabelsetBags:
-    """Return the rows of each labelset; rows and bags are in the order of the data."""
+    """Group the rows by labelset; bags, and the rows of a bag, are in the order of the data."""
     labelset_of_row, labelsets = number_labelsets(Y)
     starts = np.cumsum(labelsets.counts) - labelsets.counts
     rows = np.empty(Y.shape[0], np.int64)
@@ -266,9 +273,10 @@ def _bags_in_data_order(Y: sparse.csr_array) -> LabelsetBags:
 
 
 def _bags_by_hash(Y: sparse.csr_array, seed: int) -> LabelsetBags:
-    """Return the rows of each labelset in the order of their hashes.
+    """Group the rows by labelset; the rows of a bag are in the order of their hashes.
 
-    The bags are in the order of the hashes of their first rows.
+    The hash of a row is that of the seed and its index. Bags are in the order of the hashes of
+    their first rows.
     """
     bags = _bags_in_data_order(Y)
     hashes = np.array([_md5(f"{seed}:{row}") for row in range(Y.shape[0])], dtype="S32")
@@ -278,12 +286,15 @@ def _bags_by_hash(Y: sparse.csr_array, seed: int) -> LabelsetBags:
     return LabelsetBags(rows, bags.starts[order], bags.sizes[order])
 
 
-def _hashes_of_clones(seed: int, bags: LabelsetBags, open_bags: BagShares) -> Array:
-    """Return a large pseudo-random number for every clone of every open bag."""
+def _hashes_of_clones(seed: int, bags: LabelsetBags, open_bags: OpenBags) -> Array:
+    """Return a pseudo-random number below 2**60 for each clone, bag by bag.
+
+    ``bags`` holds all bags; ``open_bags`` those that gain clones, and how many.
+    """
     numbers: list[int] = []
-    for first_row, share in zip(bags.rows[open_bags.starts], open_bags.shares, strict=True):
+    for first_row, budget in zip(bags.rows[open_bags.starts], open_bags.budgets, strict=True):
         bag_hash = _md5(f"{seed}:{first_row}")
-        hashes = (_md5(f"{seed}:{bag_hash}:{clone}") for clone in range(share))
+        hashes = (_md5(f"{seed}:{bag_hash}:{clone}") for clone in range(budget))
         # 15 hexadecimal digits are 60 bits, which fit in an int64.
         numbers.extend(int(clone_hash[:15], 16) for clone_hash in hashes)
     return np.array(numbers, np.int64)
@@ -295,9 +306,10 @@ def _md5(text: str) -> str:
 
 
 def distribute_budget(total: int, capacity: Array) -> Array:
-    """Divide a number of rows equally among bags; return the share of each.
+    """Divide ``total`` rows equally among bags; return the number of rows for each bag.
 
-    Rows that a bag has no capacity for are divided equally among the bags after it.
+    ``capacity`` is the largest number of rows for each bag. Rows that a bag has no capacity for are
+    divided equally among the bags after it.
     """
     # No bag can take more than the total capacity, which keeps the shares within int64.
     return kernels.distribute_budget(min(total, int(capacity.sum())), capacity)

@@ -16,6 +16,7 @@ class ResamplerMetadataRequest(MetadataRequest):
     """
 
     def __init__(self, owner: Any) -> None:
+        """Add the requests of ``fit_resample``: weights raise an error until they are requested."""
         super().__init__(owner)
         # scikit-learn has no public class for the requests of one method. Those of `fit` in an
         # object of our own serve as requests of `fit_resample`, once they have its name.
@@ -31,7 +32,7 @@ class ResamplerMetadataRequest(MetadataRequest):
         return copy
 
     def update(self, other: MetadataRequest) -> None:
-        """Add the requests of another object, method by method."""
+        """Add the requests of ``other`` to those of this object, method by method."""
         for method, method_requests in vars(other).items():
             if method == "owner":
                 continue

@@ -86,17 +86,24 @@ class MLROS(BaseResampler, display_group="Add rows"):
         self.random_state = random_state
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        """Clone rows until enough are added or every rare label has reached MeanIR."""
+        """Return all rows, then clones: enough, or until no rare label has IRLbl above MeanIR."""
         n_rows = Y.shape[0]
         counts = count_labels(Y)
         ratios = ratios_from_counts(counts)
         mean_ir = mean_of_ratios(ratios)
         minority = np.flatnonzero(ratios > mean_ir)
         n_clones = n_rows_from_percent(self.percent, n_rows) if len(minority) else 0
-        bags = rows_by_label(Y, minority)
+        label_rows = rows_by_label(Y, minority)
         uniforms = self._generator().random(n_clones)
         clones = kernels.clone_in_turns(
-            Y.indptr, Y.indices, minority, bags.starts, bags.rows, counts, mean_ir, uniforms
+            Y.indptr,
+            Y.indices,
+            minority,
+            label_rows.starts,
+            label_rows.rows,
+            counts,
+            mean_ir,
+            uniforms,
         )
         rows = np.concatenate([np.arange(n_rows), clones])
         return ResampleResult(rows, take_labels(Y, rows))
@@ -172,7 +179,10 @@ class MLRUS(BaseResampler, display_group="Remove rows"):
         self.random_state = random_state
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        """Delete rows until enough are deleted or every frequent label has reached MeanIR."""
+        """Return the rows that remain.
+
+        Rows are deleted until there are enough, or until every frequent label has reached MeanIR.
+        """
         n_rows = Y.shape[0]
         counts = count_labels(Y)
         ratios = ratios_from_counts(counts)
@@ -211,14 +221,14 @@ class MLRUS(BaseResampler, display_group="Remove rows"):
 
 
 class _DeletionPools(NamedTuple):
-    """The rows that each label may delete; the kernel updates sizes and counts."""
+    """The rows that may be deleted for each frequent label; the kernel updates sizes and counts."""
 
     labels: Array  # the frequent labels, in order
-    candidates: Array  # unprotected rows, label by label
+    candidates: Array  # the rows without a rare label that have the label, label by label
     starts: Array  # by label: index of its first candidate
-    sizes: Array  # by label: number of candidates, -1 once the label is closed
+    sizes: Array  # by label: number of candidates left, -1 once the label takes no more turns
     counts: Array  # by label: number of rows that have it
-    n_labels_by_count: Array  # by count: number of labels, so that the maximum needs no search
+    n_labels_by_count: Array  # by count: number of labels with it, to find the largest count fast
 
 
 class _DeletionState(NamedTuple):
@@ -230,22 +240,22 @@ class _DeletionState(NamedTuple):
     n_open: int  # labels that still take turns
 
 
-class LabelBags(NamedTuple):
-    """For some labels, the rows that have them."""
+class RowsByLabel(NamedTuple):
+    """For some labels, the indices of the rows that have them."""
 
-    starts: Array  # shape (n_labels + 1,)
-    rows: Array  # the rows of label i are ``rows[starts[i] : starts[i + 1]]``
+    starts: Array  # shape (n_labels + 1,): positions in ``rows``
+    rows: Array  # row indices; those of label i are ``rows[starts[i] : starts[i + 1]]``
 
     def split(self) -> list[Array]:
-        """Return the rows of each label as arrays."""
+        """Return an array of row indices for each label."""
         return [self.rows[start:stop] for start, stop in itertools.pairwise(self.starts)]
 
 
-def rows_by_label(Y: sparse.csr_array, labels: Array) -> LabelBags:
-    """Return the rows that have each of some labels."""
-    bag_of_label = np.full(Y.shape[1], -1, np.int64)
-    bag_of_label[labels] = np.arange(len(labels))
+def rows_by_label(Y: sparse.csr_array, labels: Array) -> RowsByLabel:
+    """Return the rows that have a label, for each of the label indices ``labels``."""
+    position_of_label = np.full(Y.shape[1], -1, np.int64)
+    position_of_label[labels] = np.arange(len(labels))
     starts = np.concatenate([[0], np.cumsum(count_labels(Y)[labels])])
     rows = np.empty(starts[-1], np.int64)
-    kernels.list_rows(Y.indptr, Y.indices, bag_of_label, starts[:-1].copy(), rows)
-    return LabelBags(starts, rows)
+    kernels.list_rows(Y.indptr, Y.indices, position_of_label, starts[:-1].copy(), rows)
+    return RowsByLabel(starts, rows)

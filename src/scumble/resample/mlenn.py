@@ -109,7 +109,7 @@ class MLeNN(BaseDistanceResampler, display_group="Remove rows"):
         self.n_jobs = n_jobs
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
-        """Remove the rows without minority labels that disagree with their neighbours."""
+        """Return the rows that remain: those with minority labels or with similar neighbours."""
         has_minority_label = Y @ is_minority(Y)
         candidates = np.flatnonzero(~has_minority_label)
         nearest = self._find_neighbours(features, self.n_neighbors, rows=candidates)
@@ -121,10 +121,11 @@ class MLeNN(BaseDistanceResampler, display_group="Remove rows"):
 def remove_disagreeing_rows(
     Y: sparse.csr_array, candidates: Array, neighbours: Array, *, threshold: float, union: bool
 ) -> ResampleResult:
-    """Remove the candidates that differ from at least half of their neighbours.
+    """Return the rows that remain after candidates that differ from their neighbours are removed.
 
-    ``neighbours`` has shape (n_candidates, k). Two rows differ if their label distance is more
-    than the threshold; ``union`` chooses its denominator, see `MLeNN`.
+    ``candidates`` are indices of rows, ``neighbours`` of shape (n_candidates, k) their nearest
+    rows. A candidate is removed if at least half of its neighbours have a label distance above
+    ``threshold`` from it; ``union`` chooses the denominator of the distance, see `MLeNN`.
     """
     n_neighbors = neighbours.shape[1]
     candidate_labels = take_labels(Y, np.repeat(candidates, n_neighbors))

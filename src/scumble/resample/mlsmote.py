@@ -22,9 +22,9 @@ from scumble.resample.synthesis import (
     synthesize,
 )
 
-#: Rows. If all bags are smaller, each is searched by one thread; else one after the other, each by
-#: several threads.
-SMALL_BAG = 512
+#: Rows of a label. If all labels have fewer, one thread searches the rows of a label; else the
+#: labels come one after the other, and each search uses several threads.
+FEW_ROWS_OF_LABEL = 512
 
 
 class MLSMOTE(BaseDistanceResampler, display_group="Add rows"):
@@ -151,7 +151,7 @@ class MLSMOTE(BaseDistanceResampler, display_group="Add rows"):
         self.n_jobs = n_jobs
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
-        """Append a row between each seed and one of its neighbours."""
+        """Return all rows, then a synthetic row between each seed and one of its neighbours."""
         seeds = self._find_seeds(features, Y)
         if not len(seeds.rows):
             return ResampleResult(np.arange(Y.shape[0]), Y.copy())
@@ -164,7 +164,10 @@ class MLSMOTE(BaseDistanceResampler, display_group="Add rows"):
         )
 
     def _votes_needed(self, seeds: SeedInstances) -> Array:
-        """Return how many of a seed and its neighbours must have a label that the new row gets."""
+        """Return, for each seed, how many of it and its neighbours must have a label.
+
+        The synthetic row gets the labels that at least as many have; ``strategy`` decides.
+        """
         n_members = seeds.neighbour_counts + 1
         if self.strategy == "union":
             return np.ones_like(n_members)
@@ -175,25 +178,27 @@ class MLSMOTE(BaseDistanceResampler, display_group="Add rows"):
         return n_members // 2 + 1
 
     def _find_seeds(self, features: Features, Y: sparse.csr_array) -> SeedInstances:
-        """Find the neighbours of every row of every rare label within the bag of the label."""
+        """Return each row of each rare label as a seed, with its nearest rows of the same label."""
         space = features.space(scale=self.scale)
         metric = None if space.is_numeric else ValueDifferenceMetric(features)
         minority = np.flatnonzero(is_minority(Y))
-        bags = [bag for bag in rows_by_label(Y, minority).split() if len(bag) > 1]
-        one_thread_per_bag = all(len(bag) < SMALL_BAG for bag in bags)
+        groups = [rows for rows in rows_by_label(Y, minority).split() if len(rows) > 1]
+        one_thread_per_label = all(len(rows) < FEW_ROWS_OF_LABEL for rows in groups)
 
-        def search(bag: Array) -> SeedSearch:
+        def search_neighbours(label_rows: Array) -> SeedSearch:
+            """Return the neighbours of the rows of a label among these rows."""
             nearest = nearest_neighbours(
                 space,
                 self.n_neighbors,
-                rows=bag,
-                candidate_rows=bag,
-                table=None if metric is None else metric.table(bag),
-                n_jobs=1 if one_thread_per_bag else self.n_jobs,
+                rows=label_rows,
+                candidate_rows=label_rows,
+                table=None if metric is None else metric.table(label_rows),
+                n_jobs=1 if one_thread_per_label else self.n_jobs,
             )
-            return SeedSearch(bag, nearest.rows)
+            return SeedSearch(label_rows, nearest.rows)
 
-        searches = run_in_threads(search, bags, n_jobs=self.n_jobs if one_thread_per_bag else 1)
+        n_jobs = self.n_jobs if one_thread_per_label else 1
+        searches = run_in_threads(search_neighbours, groups, n_jobs=n_jobs)
         return SeedInstances.join(searches)
 
 
@@ -206,19 +211,24 @@ class ValueDifferenceMetric:
     """
 
     def __init__(self, features: Features) -> None:
+        """Count how many rows have each value of each nominal column."""
         self.features = features
         self.starts = np.cumsum(features.n_values) - features.n_values
         self.totals = self._count_values(np.arange(features.values.shape[0]))
 
     def table(self, rows: Array) -> Array:
-        """Return 2 P(l | a) for each value a of each nominal column; ``rows`` have the label l."""
+        """Return 2 P(l | a) for each value a of each nominal column, one column after another.
+
+        ``rows`` are the indices of the rows that have the label l. The absolute difference of the
+        numbers of two values is their distance. A value that no row has gets 0.
+        """
         shares = np.zeros(len(self.totals))
         counts = self._count_values(rows)
         np.divide(counts, self.totals, out=shares, where=self.totals > 0)
         return 2 * shares
 
     def _count_values(self, rows: Array) -> Array:
-        """Return how many of the rows have each value of each nominal column."""
+        """Return how many of ``rows`` have each value of each nominal column, column by column."""
         values = self.features.values
         n_values = self.features.n_values
         counts = np.zeros(int(n_values.sum()), np.int64)

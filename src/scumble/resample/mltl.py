@@ -110,7 +110,11 @@ class MLTL(BaseDistanceResampler, display_group="Remove rows"):
         self.n_jobs = n_jobs
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
-        """Remove the candidates whose nearest neighbour has clearly different labels."""
+        """Return the rows that remain; set ``threshold_``.
+
+        The rows with a majority label (with ``clean``, all rows) are removed if the labels of their
+        nearest neighbour are clearly different.
+        """
         if self.threshold == "auto":
             self.threshold_ = automatic_threshold(Y)
         else:
@@ -125,7 +129,10 @@ class MLTL(BaseDistanceResampler, display_group="Remove rows"):
         )
 
     def _mutual_neighbours(self, features: Features) -> Array:
-        """Return the nearest row of each row, or the row itself if the link is not mutual."""
+        """Return the nearest row of each row, or the row itself if it is not nearest to that row.
+
+        The shape is (n_rows, 1), or (n_rows, 0) if a single row has no neighbour.
+        """
         nearest = self._find_neighbours(features, n_neighbors=1)
         if nearest.shape[1] == 0:  # a single row has no neighbour
             return nearest
@@ -136,7 +143,10 @@ class MLTL(BaseDistanceResampler, display_group="Remove rows"):
 
 
 def automatic_threshold(Y: sparse.csr_array) -> float:
-    """Choose the threshold of `MLTL` by concurrence and imbalance."""
+    """Return the ``threshold`` of `MLTL` for ``"auto"``: 0.5, 0.3 or 0.15.
+
+    It is the larger, the higher SCUMBLE and the lower MeanIR of the labels are.
+    """
     evenness = 1 / math.sqrt(mean_ir(Y))
     if scumble(Y) > 0.3 or evenness > 0.5:
         return 0.5
@@ -144,7 +154,7 @@ def automatic_threshold(Y: sparse.csr_array) -> float:
 
 
 def _rows_with_majority_label(Y: sparse.csr_array) -> Array:
-    """Return the rows that have a label with IRLbl <= MeanIR."""
+    """Return the indices of the rows that have a label with IRLbl <= MeanIR."""
     ratios = irlbl(Y)
     is_majority = ~np.isnan(ratios) & ~minority_from_ratios(ratios)
     return np.flatnonzero(Y @ is_majority)

@@ -21,11 +21,14 @@ N_BLOCKS = 64
 
 @dataclass(frozen=True, slots=True)
 class RemedialPass:
-    """Counts of one pass of REMEDIAL."""
+    """Counts of one pass of REMEDIAL: each instance with SCUMBLE above the mean is split once.
 
-    scumble: float  # of the data before the pass: the threshold
+    A *one-sided* instance has only majority labels or only minority labels.
+    """
+
+    scumble: float  # mean of SCUMBLE of the data before the pass, which is the threshold
     n_above_mean: int  # instances above the threshold
-    n_one_sided: int  # those among them with only majority or only minority labels
+    n_one_sided: int  # one-sided instances above the threshold
     n_added: int  # clones appended
 
 
@@ -135,7 +138,7 @@ class REMEDIAL(BaseResampler, display_group="Decouple"):
         self.unseen = unseen
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        """Run all passes."""
+        """Run all passes; set ``passes_`` and ``n_one_sided_``."""
         sources = np.arange(Y.shape[0])
         passes = []
         for _ in range(self.passes):
@@ -159,7 +162,7 @@ class DecoupledLabels(NamedTuple):
 def decouple_labels(
     Y: sparse.csr_array, *, one_sided: Literal["clone", "keep"], unseen: Unseen = "nan"
 ) -> DecoupledLabels:
-    """Run one pass of REMEDIAL on the labels alone."""
+    """Return the labels after one pass of REMEDIAL; the parameters are those of `REMEDIAL`."""
     measured = concurrence(Y)
     ratios = measured.irlbl
     # SCUMBLE depends on the labels an instance has; unseen labels only change MeanIR.
@@ -187,12 +190,16 @@ def decouple_labels(
 def _count_majority_labels(
     Y: sparse.csr_array, is_minority: Array, rows: Array
 ) -> tuple[Array, Array]:
-    """Return the number of majority labels of each row, and whether it has minority ones too."""
+    """Return two arrays for the row indices ``rows``.
+
+    They are the number of majority labels of each row, and whether it has minority labels too.
+    """
     n_majority = np.empty(len(rows), Y.indptr.dtype)
     is_mixed = np.empty(len(rows), bool)
     borders = _block_borders(len(rows))
 
     def count_block(block: int) -> None:
+        """Count the labels of a block of rows."""
         start, stop = borders[block : block + 2]
         kernels.count_majority_labels(
             Y.indptr, Y.indices, is_minority, rows, start, stop, n_majority, is_mixed
@@ -205,9 +212,10 @@ def _count_majority_labels(
 def _split_rows(
     Y: sparse.csr_array, is_minority: Array, is_split: Array, *, rows: Array, n_moved: Array
 ) -> sparse.csr_array:
-    """Keep the minority labels of ``rows`` in place and append clones with their other labels.
+    """Return ``Y`` with the minority labels of ``rows`` only, and clones with their other labels.
 
-    ``is_split`` marks the same rows in a mask; ``n_moved`` holds their numbers of other labels.
+    ``rows`` are indices and ``is_split`` is the mask of the same rows; ``n_moved`` is the number of
+    labels of each that move to its clone. Clones follow all rows.
     """
     n_rows = Y.shape[0] + len(rows)
     new_indptr = np.empty(n_rows + 1, Y.indptr.dtype)
@@ -227,6 +235,7 @@ def _split_rows(
     is_majority = ~is_minority
 
     def write_block(block: int) -> None:
+        """Write the labels of the rows of a block, and of their clones."""
         rows_of_block = slice(borders[block], borders[block + 1])
         clones_of_block = slice(clone_borders[block], clone_borders[block + 1])
         kernels.write_rows(
@@ -256,6 +265,6 @@ def _split_rows(
 
 
 def _block_borders(n_rows: int) -> Array:
-    """Return the first row of each block that a thread takes, and the number of rows."""
+    """Return the first row of each block of rows, a unit of work, and then ``n_rows``."""
     n_blocks = 1 if n_rows < SERIAL_BELOW else N_BLOCKS
     return np.arange(n_blocks + 1) * n_rows // n_blocks

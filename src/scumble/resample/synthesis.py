@@ -1,4 +1,9 @@
-"""Synthetic rows: features between a seed and its partner, labels from a seed and neighbours."""
+"""Synthetic rows: features between a seed and its partner, labels from a seed and neighbours.
+
+The *seed* is the input row that a synthetic row is made from; its *partner* is one of its
+neighbours, drawn at random. The *members* of a synthetic row are its seed, its partner and the
+neighbours.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +27,25 @@ BLOCK_ROWS = 256
 class SeedSearch(NamedTuple):
     """Some seeds and the neighbours that one search found for them."""
 
-    rows: Array  # shape (n_seeds,)
-    neighbours: Array  # shape (n_seeds, k), for the k of this search
+    rows: Array  # indices of the seeds, shape (n_seeds,)
+    neighbours: Array  # indices of their nearest rows, shape (n_seeds, k)
 
 
 class SeedInstances(NamedTuple):
-    """The rows that synthetic rows are made from, one entry per synthetic row."""
+    """The rows that synthetic rows are made from; an entry for each synthetic row."""
 
-    rows: Array  # the seed
-    neighbours: Array  # shape (n_synthetic, k): nearest rows; valid up to ``neighbour_counts``
+    rows: Array  # index of the seed, shape (n_synthetic,)
+    # Indices of the nearest rows, shape (n_synthetic, k); only the first ``neighbour_counts[i]`` of
+    # row i are valid.
+    neighbours: Array
     neighbour_counts: Array  # number of valid neighbours, at least one
 
     @classmethod
     def join(cls, searches: list[SeedSearch]) -> SeedInstances:
-        """Join the seeds of several searches, each with its own number of neighbours."""
+        """Return the seeds of several searches, one after another.
+
+        Each search has its own number of neighbours.
+        """
         n_seeds = sum(len(search.rows) for search in searches)
         max_neighbours = max((search.neighbours.shape[1] for search in searches), default=0)
         rows = np.zeros(n_seeds, np.int64)
@@ -52,25 +62,30 @@ class SeedInstances(NamedTuple):
         return cls(rows, neighbours, neighbour_counts)
 
     def draw_partners(self, rng: np.random.Generator) -> Array:
-        """Draw one of its neighbours for every seed."""
+        """Return the index of a random neighbour of each seed, its partner."""
         columns = (rng.random(len(self.rows)) * self.neighbour_counts).astype(np.int64)
         return self.neighbours[np.arange(len(columns)), columns]
 
 
 class InterpolationPlan(NamedTuple):
-    """How the features of synthetic rows are made; the kernels read it."""
+    """What kernels need to make the features of synthetic rows.
 
-    members: Array  # by row: its seed, its partner, and the neighbours that vote
-    n_members: Array  # by row: number of members
+    A *factor* is the random weight of the partner when a numeric value is interpolated.
+    """
+
+    # The seed, the partner, and the neighbours that vote on nominal values: shape
+    # (n_synthetic, 2 + k); only the first ``n_members[i]`` of row i are valid.
+    members: Array
+    n_members: Array
     n_values: Array  # by column: number of values, 0 for a numeric column
     is_integer: Array  # by column
-    is_drawn: Array  # by column: drawn between seed and partner, instead of voted on
-    draw_starts: Array  # by row: index of its first factor, once the factors are counted
+    is_drawn: Array  # by column: whether a random number decides, instead of a vote
+    draw_starts: Array  # by row: index of its first factor; before that, space to count factors
     factors: Array  # random numbers in [0, 1)
 
 
 class SparseRowBuffers(NamedTuple):
-    """Memory that kernels write sparse rows to; each row has at least the space it needs."""
+    """Memory that kernels write sparse rows to; each row has enough space, often more."""
 
     starts: Array  # by row: where its space begins
     lengths: Array  # by row: number of elements written
@@ -79,8 +94,14 @@ class SparseRowBuffers(NamedTuple):
     n_columns: int
 
     @classmethod
-    def of(cls, matrix: sparse.csr_array, members: Array, n_members: Array) -> SparseRowBuffers:
-        """Allocate space for rows made from members: one element per element of theirs."""
+    def allocate(
+        cls, matrix: sparse.csr_array, members: Array, n_members: Array
+    ) -> SparseRowBuffers:
+        """Return buffers with space for rows that are combined from rows of ``matrix``.
+
+        ``members`` and ``n_members`` are those of `InterpolationPlan`; a new row has at most as
+        many elements as its members together.
+        """
         is_member = np.arange(members.shape[1]) < n_members[:, None]
         n_elements = np.where(is_member, np.diff(matrix.indptr)[members], 0)
         space = np.minimum(n_elements.sum(axis=1, dtype=np.int64), matrix.shape[1])
@@ -94,7 +115,7 @@ class SparseRowBuffers(NamedTuple):
         )
 
     def pack(self) -> sparse.csr_array:
-        """Return the rows as a matrix without unused space, in canonical form."""
+        """Return the written rows as a CSR matrix without unused space."""
         n_rows = len(self.lengths)
         indptr = np.concatenate([[0], np.cumsum(self.lengths)])
         rows = np.arange(n_rows)
@@ -118,11 +139,12 @@ def synthesize(
     nominal: Literal["vote", "coin"],
     n_jobs: int | None,
 ) -> Any:
-    """Return the features of synthetic rows between seeds and partners.
+    """Return the features of synthetic rows, as numbers and codes like ``features.values``.
 
-    A numeric value lies between those of seed and partner; if one of these is missing, the other
-    is copied, and if both are, the value is missing. ``nominal`` chooses whether a nominal value is
-    the most frequent one of the neighbours, or that of the seed or the partner at random.
+    ``partners`` holds the index of the partner of each seed. A numeric value lies between those of
+    seed and partner; if one of these is missing, the other is copied, and if both are, the value is
+    missing. ``nominal`` chooses whether a nominal value is the most frequent one of the neighbours,
+    or that of the seed or the partner at random.
     """
     values, n_values = features.values, features.n_values
     if not values.size:  # no columns, or a sparse matrix of zeros
@@ -143,6 +165,7 @@ def synthesize(
     blocks = _blocks(len(partners))
 
     def count_block(block: tuple[int, int]) -> None:
+        """Write the number of factors that each row of a block needs to ``n_draws``."""
         start, stop = block
         if sparse.issparse(values):
             kernels.count_draws_sparse(
@@ -164,10 +187,11 @@ def synthesize(
 def _fill_dense(
     values: Array, plan: InterpolationPlan, blocks: list[tuple[int, int]], *, n_jobs: int | None
 ) -> Array:
-    """Return the features of all synthetic rows as an array."""
+    """Return the features of all synthetic rows as an array; ``values`` are the input rows."""
     synthetic = np.empty((len(plan.members), values.shape[1]))
 
     def fill_block(block: tuple[int, int]) -> None:
+        """Write the features of a block of rows."""
         start, stop = block
         kernels.fill_dense(values, plan, start, stop, synthetic)
 
@@ -182,10 +206,11 @@ def _fill_sparse(
     *,
     n_jobs: int | None,
 ) -> sparse.csr_array:
-    """Return the features of all synthetic rows as a sparse matrix."""
-    buffers = SparseRowBuffers.of(values, plan.members, plan.n_members)
+    """Return the features of all synthetic rows as CSR; ``values`` are the input rows."""
+    buffers = SparseRowBuffers.allocate(values, plan.members, plan.n_members)
 
     def fill_block(block: tuple[int, int]) -> None:
+        """Write the features of a block of rows."""
         start, stop = block
         kernels.fill_sparse(values.indptr, values.indices, values.data, plan, start, stop, buffers)
 
@@ -196,7 +221,11 @@ def _fill_sparse(
 def append_synthetic_rows(
     features: Features, Y: sparse.csr_array, *, synthetic: Any, labels: Any, seed_rows: Array
 ) -> ResampleResult:
-    """Return all input rows, followed by synthetic rows with these features and labels."""
+    """Return the result with all input rows, followed by synthetic rows.
+
+    ``synthetic`` holds the features of the synthetic rows as numbers and codes, ``labels`` their
+    labels, ``seed_rows`` the indices of their seeds.
+    """
     return ResampleResult(
         sample_indices=np.concatenate([np.arange(Y.shape[0]), seed_rows]),
         Y=sparse.vstack([Y, labels], format="csr"),
@@ -207,12 +236,16 @@ def append_synthetic_rows(
 def combine_labels(
     Y: sparse.csr_array, seeds: SeedInstances, n_needed: Array, *, n_jobs: int | None
 ) -> sparse.csr_array:
-    """Return the labels that at least ``n_needed`` of each seed and its neighbours have."""
+    """Return a label matrix with a row for each seed: its labels for the synthetic row.
+
+    A label is present if at least ``n_needed[i]`` of seed i and its neighbours have it.
+    """
     members = np.column_stack([seeds.rows, seeds.neighbours])
     n_members = seeds.neighbour_counts + 1
-    buffers = SparseRowBuffers.of(Y, members, n_members)
+    buffers = SparseRowBuffers.allocate(Y, members, n_members)
 
     def combine_block(block: tuple[int, int]) -> None:
+        """Write the labels of a block of rows."""
         start, stop = block
         kernels.combine_labels(
             Y.indptr, Y.indices, members, n_members, n_needed, start, stop, buffers
@@ -223,5 +256,5 @@ def combine_labels(
 
 
 def _blocks(n_rows: int) -> list[tuple[int, int]]:
-    """Return the first and the end row of each block of synthetic rows."""
+    """Return blocks of up to `BLOCK_ROWS` consecutive rows, as pairs of start and stop."""
     return [(start, min(start + BLOCK_ROWS, n_rows)) for start in range(0, n_rows, BLOCK_ROWS)]

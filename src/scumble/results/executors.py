@@ -47,7 +47,8 @@ class Outcome:
     error : str
         The full error message.
     seconds, megabytes : float
-        Time and memory that the cell took.
+        Time and peak memory (2 ** 20 bytes) that the cell took; no memory (None) if it was
+        computed in the calling process or did not run.
 
     Examples
     --------
@@ -207,7 +208,10 @@ class ClusterExecutor:
         future.add_done_callback(self._finished.put)
 
     def wait(self, timeout: float) -> list[Outcome]:
-        """Return the outcomes of the cells that finish within ``timeout`` seconds."""
+        """Wait up to ``timeout`` seconds until a cell has finished; return all outcomes there are.
+
+        The list is empty if no cell finishes in this time.
+        """
         finished = drain_queue(self._finished, timeout)
         return [self._outcome(future) for future in finished if future in self._futures]
 
@@ -280,7 +284,7 @@ def make_executor(compute: ComputeFunction, n_jobs: int | None, cluster: Any) ->
 
 
 def count_workers(n_jobs: int | None) -> int:
-    """Return the number of processes that compute cells.
+    """Return the number of processes that compute cells, see `thread_count`.
 
     This is 1 if ``n_jobs`` is 0, because then the calling process computes them.
     """

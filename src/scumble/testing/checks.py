@@ -1,5 +1,8 @@
 """Checks that every resampler has to pass.
 
+A check is a function that takes a resampler and raises an AssertionError if it does not behave as
+it should. It works on clones, so that the resampler itself is not fitted.
+
 Use them in your own test suite::
 
     @pytest.mark.parametrize("check", resampler_checks(), ids=lambda check: check.__name__)
@@ -27,11 +30,15 @@ Check = Callable[[Any], None]
 def make_multilabel_example(
     n_samples: int = 40, n_labels: int = 5, seed: int = 0
 ) -> tuple[Array, Array]:
-    """Return features and labels of a small imbalanced problem, with awkward rows."""
+    """Return X and Y of a small data set with imbalanced labels.
+
+    X has three numeric columns; Y is an array of 0 and 1 whose labels are ever rarer. The first row
+    has all labels and the last one none.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, 3)).round(3)
-    share = 0.8 / 2.0 ** np.arange(n_labels)
-    Y = (rng.random((n_samples, n_labels)) < share).astype(int)
+    frequencies = 0.8 / 2.0 ** np.arange(n_labels)
+    Y = (rng.random((n_samples, n_labels)) < frequencies).astype(int)
     Y[0] = 1  # an instance with all labels, so that no label is unseen
     Y[-1] = 0  # an instance without labels
     return X, Y
@@ -78,7 +85,7 @@ def resampler_checks() -> list[Check]:
 
 
 def _clone_with_seed(resampler: Any, seed: int = 3) -> Any:
-    """Return an unused copy of the resampler with a seed, if it takes one."""
+    """Return an unfitted clone of a resampler; ``random_state`` is set if it is a parameter."""
     copy = clone(resampler)
     if "random_state" in copy.get_params():
         copy.set_params(random_state=seed)
@@ -86,7 +93,7 @@ def _clone_with_seed(resampler: Any, seed: int = 3) -> Any:
 
 
 def _to_dense(data: Any) -> Array:
-    """Return an array, sparse matrix or frame as dense array."""
+    """Return an array, sparse matrix or data frame as a dense array."""
     if sparse.issparse(data):
         return data.toarray()
     if hasattr(data, "to_numpy"):
@@ -95,19 +102,19 @@ def _to_dense(data: Any) -> Array:
 
 
 def _assert_equal(actual: Sequence[Any], expected: Sequence[Any]) -> None:
-    """Check that features and labels have equal values, in whatever container."""
+    """Assert that two results, (X, Y) each, have equal values; containers may differ."""
     for actual_part, expected_part in zip(actual, expected, strict=True):
         np.testing.assert_array_equal(_to_dense(actual_part), _to_dense(expected_part))
 
 
 def _assert_close(actual: Sequence[Any], expected: Sequence[Any]) -> None:
-    """Check that features are equal up to rounding, and labels exactly."""
+    """Assert that two results, (X, Y) each, have equal X up to rounding errors and equal Y."""
     np.testing.assert_allclose(_to_dense(actual[0]), expected[0], atol=1e-9)
     _assert_equal(actual[1:], expected[1:])
 
 
 def _error_of(resampler: Any, X: Any, Y: Any) -> ScumbleError | None:
-    """Return the error that a resampler raises for data; None if it accepts them."""
+    """Return the ScumbleError that a resampler raises for X and Y; None if it accepts them."""
     try:
         resampler.fit_resample(X, Y)
     except ScumbleError as error:
@@ -116,23 +123,29 @@ def _error_of(resampler: Any, X: Any, Y: Any) -> ScumbleError | None:
 
 
 def check_sample_indices(resampler: Any) -> None:
-    """Check that `sample_indices_` has an input row per output row, and that counts add up."""
+    """Check that `sample_indices_` has the index of an input row for every output row.
+
+    ``n_added_``, ``n_removed_`` and the summary must agree with the number of output rows.
+    """
     X, Y = make_multilabel_example()
     sampler = _clone_with_seed(resampler)
     X_new, Y_new = sampler.fit_resample(X, Y)
-    rows = sampler.sample_indices_
-    assert X_new.shape[0] == Y_new.shape[0] == len(rows)
+    indices = sampler.sample_indices_
+    assert X_new.shape[0] == Y_new.shape[0] == len(indices)
     assert X_new.shape[1] == X.shape[1]
     assert Y_new.shape[1] == Y.shape[1]
-    assert rows.min() >= 0
-    assert rows.max() < len(X)
-    assert len(rows) == len(X) + sampler.n_added_ - sampler.n_removed_
-    assert len(X) - len(set(rows.tolist())) == sampler.n_removed_
-    assert sampler.summary()["after"]["n_instances"] == len(rows)
+    assert indices.min() >= 0
+    assert indices.max() < len(X)
+    assert len(indices) == len(X) + sampler.n_added_ - sampler.n_removed_
+    assert len(X) - len(set(indices.tolist())) == sampler.n_removed_
+    assert sampler.summary()["after"]["n_instances"] == len(indices)
 
 
 def check_containers_are_preserved(resampler: Any) -> None:
-    """Check that arrays, sparse matrices and frames are returned as such, with equal values."""
+    """Check that results have the type of the input, and equal values for all types.
+
+    The types are arrays, sparse matrices and data frames; lists become arrays.
+    """
     X, Y = make_multilabel_example()
     expected = _clone_with_seed(resampler).fit_resample(X, Y)
     for container in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
@@ -153,7 +166,10 @@ def check_containers_are_preserved(resampler: Any) -> None:
 
 
 def check_dtypes_and_names_are_preserved(resampler: Any) -> None:
-    """Check that data types are preserved, and the columns and index of a pandas frame."""
+    """Check that data types are preserved, and the index of a pandas DataFrame.
+
+    A copy of a row has the index of that row.
+    """
     X, Y = make_multilabel_example()
     for dtype in (bool, np.int8, np.int64, np.float32):
         X_new, Y_new = _clone_with_seed(resampler).fit_resample(
@@ -184,7 +200,7 @@ def check_input_is_not_changed(resampler: Any) -> None:
 
 
 def check_global_random_state_is_not_used(resampler: Any) -> None:
-    """Check that NumPy's global generator is not used."""
+    """Check that the state of NumPy's global random generator does not change."""
     X, Y = make_multilabel_example()
     before = repr(np.random.get_state())  # noqa: NPY002  (the global state is the point)
     clone(resampler).fit_resample(X, Y)
@@ -192,12 +208,12 @@ def check_global_random_state_is_not_used(resampler: Any) -> None:
 
 
 def check_same_seed_gives_same_result(resampler: Any) -> None:
-    """Check that the same seed gives the same rows, from the same object and from a clone."""
+    """Check that the same seed gives the same result, from the same object and from a clone."""
     X, Y = make_multilabel_example()
     sampler = _clone_with_seed(resampler)
-    first = sampler.fit_resample(X, Y)
-    for again in (sampler, _clone_with_seed(resampler)):
-        _assert_equal(again.fit_resample(X, Y), first)
+    expected = sampler.fit_resample(X, Y)
+    for item in (sampler, _clone_with_seed(resampler)):
+        _assert_equal(item.fit_resample(X, Y), expected)
 
 
 def check_n_jobs_does_not_change_the_result(resampler: Any) -> None:
@@ -221,7 +237,7 @@ def check_clone_and_pickle(resampler: Any) -> None:
 
 
 def check_bad_input_is_refused(resampler: Any) -> None:
-    """Check that wrong shapes and label values raise a ScumbleError that is a ValueError."""
+    """Check that wrong shapes and invalid label values raise a ScumbleError and ValueError."""
     X, Y = make_multilabel_example()
     bad_cell = Y.copy()
     bad_cell[3, 2] = 7
@@ -238,7 +254,10 @@ def check_bad_input_is_refused(resampler: Any) -> None:
 
 
 def check_edge_cases(resampler: Any) -> None:
-    """Check that the result is valid for unseen labels, a single label or a single row."""
+    """Check that the result is finite and has labels of 0 and 1 for small and constant data.
+
+    Examples are a label that no row has, a single label, a single row, and equal rows.
+    """
     X, Y = make_multilabel_example()
     unseen = Y.copy()
     unseen[:, 4] = 0
@@ -259,9 +278,10 @@ def check_edge_cases(resampler: Any) -> None:
 
 
 def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
-    """Check that missing values are preserved in copies, or refused with advice how to fill them.
+    """Check that missing values of X are preserved, or refused by an error that says what to do.
 
-    A value may be missing only if it is missing in the row that `sample_indices_` names.
+    A value of the result may be missing only if it is missing in its input row (see
+    ``sample_indices_``). The error must mention that missing values can be filled.
     """
     X, Y = make_multilabel_example()
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
@@ -274,16 +294,16 @@ def check_missing_values_are_handled_or_explained(resampler: Any) -> None:
         assert "fill" in message, f"the error does not say how to fill missing values: {message}"
         return
     X_new, Y_new = sampler.fit_resample(X, Y)
-    rows = sampler.sample_indices_
-    n_input = len(X) - sampler.n_removed_
-    np.testing.assert_array_equal(X_new[:n_input], X[rows[:n_input]])
-    is_newly_missing = np.isnan(X_new) & ~np.isnan(X[rows])
+    indices = sampler.sample_indices_
+    n_kept = len(X) - sampler.n_removed_
+    np.testing.assert_array_equal(X_new[:n_kept], X[indices[:n_kept]])
+    is_newly_missing = np.isnan(X_new) & ~np.isnan(X[indices])
     assert not is_newly_missing.any(), "a value is missing that its source row has"
     _assert_close(_clone_with_seed(resampler).fit_resample(sparse.csr_array(X), Y), (X_new, Y_new))
 
 
 def check_sample_weight_follows_the_rows(resampler: Any) -> None:
-    """Check that ``sample_weight_`` has the weight of the source of every row."""
+    """Check that ``sample_weight_`` holds for every output row the weight of its input row."""
     X, Y = make_multilabel_example()
     weights = np.arange(len(X)) + 0.5
     sampler = _clone_with_seed(resampler)
@@ -293,7 +313,10 @@ def check_sample_weight_follows_the_rows(resampler: Any) -> None:
 
 
 def check_datasets_keep_their_columns(resampler: Any) -> None:
-    """Check that `resample` preserves names, kinds and weights of a MultilabelDataset."""
+    """Check that `resample` preserves the features, labels, name and weights of a data set.
+
+    X and Y of the result must be those of ``fit_resample``.
+    """
     X, Y = make_multilabel_example()
     features = [Feature("a"), Feature("b"), Feature("c")]
     weights = np.arange(len(X)) + 0.5
@@ -320,10 +343,10 @@ def check_imblearn_pipeline(resampler: Any) -> None:
     model = Pipeline([("resample", _clone_with_seed(resampler)), ("learn", tree)]).fit(X, Y)
     assert model.predict(X).shape == Y.shape
     X_new, Y_new = _clone_with_seed(resampler).fit_resample(X, Y)
-    direct = clone(tree).fit(X_new, Y_new)
-    np.testing.assert_array_equal(model.predict(X), direct.predict(X))
+    expected = clone(tree).fit(X_new, Y_new)
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
 
 def _frame_libraries(*names: str) -> list[Any]:
-    """Return the modules of these data frame libraries that are installed."""
+    """Return the imported modules of those data frame libraries that are installed."""
     return [import_module(name) for name in names if find_spec(name) is not None]

@@ -1,4 +1,9 @@
-"""Hypothesis strategies for label matrices and data sets, with awkward values."""
+"""Hypothesis strategies for label matrices and data sets, with awkward values.
+
+``parts`` are names of what a data set may have, such as "missing values" or "label hierarchy"; see
+``DATASET_PARTS`` of `scumble.data.formats.base`. ``draw`` is the function of Hypothesis that draws
+a value from a strategy.
+"""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -46,7 +51,7 @@ AWKWARD = (
 
 
 def texts(max_size: int = 6) -> st.SearchStrategy[str]:
-    """Return a strategy for texts of any characters, often awkward ones."""
+    """Return a strategy for texts: those of `AWKWARD`, or at most ``max_size`` characters."""
     return st.sampled_from(AWKWARD) | st.text(st.characters(codec="utf-8"), max_size=max_size)
 
 
@@ -61,7 +66,10 @@ def label_matrices(
     unseen: bool = True,
     unlabelled: bool = True,
 ) -> sparse.csr_array:
-    """Return a strategy for label matrices in canonical form.
+    """Return a strategy for boolean label matrices in canonical form.
+
+    The limits are those of the numbers of instances and labels. ``unseen`` allows labels that no
+    instance has, ``unlabelled`` instances without a label.
 
     Examples
     --------
@@ -88,12 +96,16 @@ def datasets(
     draw: Draw,
     *,
     parts: Collection[str] = DATASET_PARTS,
+    min_instances: int = 0,
     max_instances: int = 6,
     max_features: int = 4,
     max_labels: int = 4,
     infinite: bool = False,
 ) -> MultilabelDataset:
-    """Return a strategy for data sets that have only these parts.
+    """Return a strategy for data sets that have at most these parts.
+
+    The limits are those of the numbers of instances, features and labels. ``infinite`` allows
+    infinite values of numeric features.
 
     Examples
     --------
@@ -104,6 +116,7 @@ def datasets(
     """
     Y = draw(
         label_matrices(
+            min_instances=min_instances,
             max_instances=max_instances,
             max_labels=max_labels,
             unseen="labels never seen" in parts,
@@ -112,8 +125,8 @@ def datasets(
     )
     n_instances, n_labels = Y.shape
     n_features = draw(st.integers(0, max_features))
-    names = _names(draw, n_features, "x", "feature names" in parts)
-    columns = [_column(draw, name, n_instances, parts, infinite) for name in names]
+    names = _names(draw, n_features, prefix="x", allow_texts="feature names" in parts)
+    columns = [_column(draw, name, n_instances, parts, infinite=infinite) for name in names]
     X: Any = np.array([values for _, values in columns], float).reshape(n_features, n_instances).T
     if "sparse storage" in parts and draw(st.booleans()):
         X = sparse.csr_array(X)
@@ -121,28 +134,28 @@ def datasets(
         X,
         Y,
         features=[feature for feature, _ in columns],
-        labels=_names(draw, n_labels, "y", "label names" in parts),
+        labels=_names(draw, n_labels, prefix="y", allow_texts="label names" in parts),
         name=draw(texts()) if "data set name" in parts else "",
         weights=_weights(draw, n_instances) if "instance weights" in parts else None,
         label_parents=_parents(draw, n_labels) if "label hierarchy" in parts else None,
     )
 
 
-def _names(draw: Draw, n: int, letter: str, arbitrary: bool) -> list[str]:
-    """Draw ``n`` different names: a letter and a number, or arbitrary texts if allowed."""
-    if arbitrary and draw(st.booleans()):
-        return draw(st.lists(texts(), min_size=n, max_size=n, unique=True))
-    return [f"{letter}{i}" for i in range(n)]
+def _names(draw: Draw, n_names: int, *, prefix: str, allow_texts: bool) -> list[str]:
+    """Return different names: ``prefix`` and a number, or if allowed sometimes arbitrary texts."""
+    if allow_texts and draw(st.booleans()):
+        return draw(st.lists(texts(), min_size=n_names, max_size=n_names, unique=True))
+    return [f"{prefix}{i}" for i in range(n_names)]
 
 
 def _column(
-    draw: Draw, name: str, n: int, parts: Collection[str], infinite: bool
+    draw: Draw, name: str, n_instances: int, parts: Collection[str], *, infinite: bool
 ) -> tuple[Feature, list[float]]:
-    """Draw a feature and its values."""
+    """Return a feature of a drawn kind, and its values as in X: numbers or codes of categories."""
     kinds = ("numeric", "integer", "nominal", "string", "date", "text")
     kind: Any = draw(st.sampled_from(kinds)) if "feature kinds" in parts else "numeric"
     if kind in ("string", "text"):
-        values = _values(draw, texts(), n, parts)
+        values = _values(draw, texts(), n_instances, parts)
         # Texts are numbered in the order of their first occurrence.
         categories = list(dict.fromkeys(text for text in values if isinstance(text, str)))
         codes = [
@@ -151,7 +164,8 @@ def _column(
         return Feature(name, kind, tuple(categories)), codes
     if kind == "nominal":
         categories = draw(st.lists(texts(), min_size=1, max_size=4, unique=True))
-        codes = _values(draw, st.integers(0, len(categories) - 1).map(float), n, parts)
+        code_strategy = st.integers(0, len(categories) - 1).map(float)
+        codes = _values(draw, code_strategy, n_instances, parts)
         return Feature(name, kind, tuple(categories)), codes
     numbers = {
         "numeric": st.floats(allow_nan=False, allow_infinity=infinite),
@@ -159,30 +173,33 @@ def _column(
         "date": st.integers(-2_000_000_000, 4_000_000_000).map(lambda second: second * 1000.0),
     }
     feature = Feature(name, "date" if kind == "date" else "numeric", integer=kind == "integer")
-    return feature, _values(draw, numbers[kind], n, parts)
+    return feature, _values(draw, numbers[kind], n_instances, parts)
 
 
 def _values(
-    draw: Draw, values: st.SearchStrategy[Any], n: int, parts: Collection[str]
+    draw: Draw, strategy: st.SearchStrategy[Any], n_values: int, parts: Collection[str]
 ) -> list[Any]:
-    """Draw ``n`` values, of which some are missing if allowed."""
+    """Return values drawn from a strategy; NaN is among them if missing values are allowed."""
     if "missing values" in parts:
-        values = values | st.just(np.nan)
-    return draw(st.lists(values, min_size=n, max_size=n))
+        strategy = strategy | st.just(np.nan)
+    return draw(st.lists(strategy, min_size=n_values, max_size=n_values))
 
 
-def _weights(draw: Draw, n: int) -> list[float] | None:
-    """Draw instance weights, or None."""
+def _weights(draw: Draw, n_instances: int) -> list[float] | None:
+    """Return drawn instance weights, or None for a data set without weights."""
     numbers = st.floats(0, allow_nan=False, allow_infinity=False)
-    return draw(st.none() | st.lists(numbers, min_size=n, max_size=n))
+    return draw(st.none() | st.lists(numbers, min_size=n_instances, max_size=n_instances))
 
 
-def _parents(draw: Draw, n: int) -> list[int] | None:
-    """Draw the parent of each label, -1 for none, without cycles; None for no hierarchy."""
+def _parents(draw: Draw, n_labels: int) -> list[int] | None:
+    """Return the drawn parent of each label, -1 for none; None for no label hierarchy.
+
+    No label is its own ancestor.
+    """
     if not draw(st.booleans()):
         return None
-    order = draw(st.permutations(range(n)))
-    parents = [-1] * n
+    order = draw(st.permutations(range(n_labels)))
+    parents = [-1] * n_labels
     for position, label in enumerate(order):
         parent_position = draw(st.integers(-1, position - 1))
         if parent_position >= 0:

@@ -121,7 +121,7 @@ def test_a_column_per_method(wide):
     assert table.values.tolist() == [[0.1, 0.3], [0.5, 0.4]]
     assert table["rare"].tolist() == [0.3, 0.4]
     assert table.best("films") == {"rare"}
-    assert table.ranks() == {"br": 1.5, "rare": 1.5}
+    assert table.mean_ranks() == {"br": 1.5, "rare": 1.5}
 
 
 def test_data_sets_that_a_method_lacks_are_left_out_and_named():

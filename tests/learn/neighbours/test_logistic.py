@@ -39,6 +39,17 @@ def test_the_optimum_is_that_of_wekas_objective(ridge):
         assert np.allclose(models.predict_proba(X)[:, label], expected, atol=1e-5)
 
 
+def test_a_larger_tolerance_ends_earlier():
+    X, Y = random_problem(0)
+    best = fit_logistic(X, sparse.csr_array(Y)).predict_proba(X)
+    distances = []
+    for tolerance in (1e-8, 1.0, 1e9):
+        models = fit_logistic(X, sparse.csr_array(Y), tolerance=tolerance)
+        distances.append(np.abs(models.predict_proba(X) - best).max())
+    assert distances[0] == 0
+    assert 0 < distances[1] < distances[2]
+
+
 def test_without_ridge_it_is_scikit_learns():
     X, Y = random_problem(1)
     models = fit_logistic(X, sparse.csr_array(Y))

@@ -9,7 +9,7 @@ from sklearn.metrics import average_precision_score
 from scumble.learn import BlendedRanker, NeighbourRanker, RidgeRanker
 from scumble.learn.rankers.blended_ranker import (
     fit_blend_weights,
-    sample_labels,
+    labels_for_weight_search,
     single_label_average_precision,
 )
 
@@ -90,7 +90,7 @@ def test_labels_that_tell_nothing_leave_the_first_weights():
 def test_of_many_labels_the_rarest_and_the_most_frequent_are_asked():
     counts = np.concatenate([[0, 1, 2, 999], np.arange(3, 403), [1000]])
     Y = np.arange(1000)[:, None] < counts
-    asked = counts[sample_labels(sparse.csc_array(Y))]
+    asked = counts[labels_for_weight_search(sparse.csc_array(Y))]
 
     assert len(asked) == 100
     assert asked[0] == 3

@@ -194,7 +194,7 @@ def test_stacking_joins_as_one_more_ranker():
     model = BlendedRanker([RidgeRanker()])
 
     np.testing.assert_allclose(model.fit_out_of_sample(X, Y), expected, atol=1e-9)
-    assert BlendedRanker([RidgeRanker()]).fit(X[:19], Y[:19]).second_ is None  # too few rows
+    assert BlendedRanker([RidgeRanker()]).fit(X[:19], Y[:19]).stacked_ridge_ is None  # too few rows
 
 
 def test_a_label_that_every_ranker_knows_is_known_to_the_blend():

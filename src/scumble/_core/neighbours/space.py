@@ -32,18 +32,24 @@ from scumble._core.arrays import Array, column_min_max
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Rows between which distances are computed."""
+    """Rows of a table, scaled so that distances between them can be computed."""
 
     values: Any  # scaled numbers (dense or CSR), and codes 0, 1, ... in nominal columns
     n_values: Array  # number of categories of a nominal column; 0 for a numeric one
     divisors: Array  # of numeric columns; infinite for constant columns
-    lows: Array | None = None  # subtracted from numeric columns before the division; None: nothing
+    # By column: the minimum that was subtracted before the division, if missing values are treated
+    # as in WEKA; otherwise None, and nothing is subtracted.
+    lows: Array | None = None
 
     @classmethod
-    def of(cls, X: Any, n_values: Any = None, *, scale: bool = True, shift: bool = False) -> Space:
-        """Return the space of some rows.
+    def from_matrix(
+        cls, X: Any, n_values: Any = None, *, scale: bool = True, shift: bool = False
+    ) -> Space:
+        """Return the space of the rows of ``X``, dense or sparse, with NaN for missing values.
 
-        ``n_values`` holds the number of categories of each nominal column, 0 for numeric columns.
+        ``n_values`` holds the number of categories of each nominal column, 0 for numeric columns;
+        None means that all columns are numeric. ``scale`` divides numeric columns by their range;
+        ``shift`` subtracts their minimum, and treats missing values as in WEKA.
         """
         n_columns = X.shape[1]
         n_values = np.zeros(n_columns, np.int64) if n_values is None else np.asarray(n_values)
@@ -62,12 +68,16 @@ class Space:
         return cls(_scale(X, lows, divisors), n_values.astype(np.int64), divisors, lows)
 
     def transform(self, X: Any) -> Space:
-        """Return other rows with the same columns, scaled as the rows of this space."""
+        """Return other rows with the same columns, scaled like the rows of this space.
+
+        They become dense or sparse as this space is.
+        """
         if sparse.issparse(X) != sparse.issparse(self.values):
             X = sparse.csr_array(X) if sparse.issparse(self.values) else X.toarray()
         return Space(_scale(X, self.lows, self.divisors), self.n_values, self.divisors, self.lows)
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return int(self.values.shape[0])
 
     @property
@@ -90,8 +100,8 @@ class Space:
         return int((n_missing < len(self)).sum())
 
     @property
-    def zeros(self) -> Array:
-        """Value of an absent element of a sparse row, by column."""
+    def scaled_zeros(self) -> Array:
+        """The scaled value of 0 by column, for which an absent element of a sparse row stands."""
         if self.lows is None:
             return np.zeros(len(self.n_values))
         return (0.0 - self.lows) / self.divisors
@@ -103,7 +113,10 @@ class Space:
 
 
 def _scale(X: Any, lows: Array | None, divisors: Array) -> Any:
-    """Return ``(X - lows) / divisors``; of a sparse matrix only stored elements are changed."""
+    """Return ``(X - lows) / divisors`` as a new float64 matrix, in C order or CSR.
+
+    ``lows`` is None if nothing is subtracted. Of a sparse matrix only stored elements change.
+    """
     if not sparse.issparse(X):
         shifted = X if lows is None else X - lows
         return np.ascontiguousarray(shifted / divisors, dtype=np.float64)

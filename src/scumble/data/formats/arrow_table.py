@@ -318,7 +318,7 @@ def _dataset_from_options(
         text=names_of("text"),
         category=names_of("category"),
         keep=True if keeps_all else names_of("keep"),
-        input_name=source.where,
+        input_name=source.display_name,
     )
     data = MultilabelDataset(**fields, name=source.stem, label_parents=labels.parents)
     return data.mark_read_from_lists(isinstance(labels.columns, str))

@@ -72,6 +72,8 @@ class Format:
         Returns the path of the second file that is read or written with a file, if there is one.
     display_group : str
         The heading under which the format is listed.
+    can_hold_zero_rows : bool
+        Whether a file can hold a data set without instances; if not, writing one is an error.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Format:
     preserved_parts: frozenset[str] = frozenset(DATASET_PARTS)
     companion_file: Callable[[InputFile | OutputFile], Path | None] = lambda _: None
     display_group: str = "More"
+    can_hold_zero_rows: bool = True
 
     def __post_init__(self) -> None:
         """Register the format in the catalogue, after a check of ``preserved_parts``."""
@@ -110,11 +113,13 @@ class TableOptions:
     ignore : str, int or a sequence of them, optional
         Columns to leave out, by name or number.
     text : str, int or a sequence of them, optional
-        Text columns from whose words is learnt.
+        Columns of free text, which a classifier gets as one number per word, computed from the
+        training rows; see `scumble.learn.TextColumns`.
     category : str, int or a sequence of them, optional
         Columns whose values are categories, although they look like numbers, dates or identifiers.
     keep : str, int, a sequence of them, or True, optional
-        Columns to keep as they are, whatever they look like; True keeps all columns.
+        Columns that are read as they are, without inference: they are not left out and not
+        converted, whatever they seem to hold. True stands for all columns.
     """
 
     labels: LabelChoice = None

@@ -55,8 +55,22 @@ def read_parquet(
     ----------
     source : InputFile
         The file.
-    labels, label_column, label_separator, weight_column, ignore, text, category, keep
-        What the columns are, see `scumble.data.formats.base.TableOptions`.
+    labels : sequence, int, str or Path, optional
+        Columns that are labels, see `scumble.read`.
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        The text between the labels of ``label_column``, if its cells are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of free text, which a classifier gets as one number per word.
+    category : str, int or a sequence of them, optional
+        Columns whose values are categories, although they look like numbers, dates or identifiers.
+    keep : str, int, a sequence of them, or True, optional
+        Columns that are read as they are, without inference; True stands for all columns.
 
     Returns
     -------
@@ -153,8 +167,22 @@ def read_arrow(
     ----------
     source : InputFile
         The file.
-    labels, label_column, label_separator, weight_column, ignore, text, category, keep
-        What the columns are, see `scumble.data.formats.base.TableOptions`.
+    labels : sequence, int, str or Path, optional
+        Columns that are labels, see `scumble.read`.
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        The text between the labels of ``label_column``, if its cells are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of free text, which a classifier gets as one number per word.
+    category : str, int or a sequence of them, optional
+        Columns whose values are categories, although they look like numbers, dates or identifiers.
+    keep : str, int, a sequence of them, or True, optional
+        Columns that are read as they are, without inference; True stands for all columns.
 
     Returns
     -------

@@ -70,10 +70,31 @@ def read_csv(
     ----------
     source : InputFile
         The file.
-    labels, label_column, label_separator, weight_column, ignore, text, category, keep
-        What the columns are, see `scumble.data.formats.base.TableOptions`.
-    delimiter, header, decimal, encoding
-        How the file is written, see `scumble.data.formats.delimited.layout.CsvOptions`.
+    labels : sequence, int, str or Path, optional
+        Columns that are labels, see `scumble.read`.
+    label_column : str or int, optional
+        The column that holds all labels of a row.
+    label_separator : str, optional
+        The text between the labels of ``label_column``, if its cells are texts and not lists.
+    weight_column : str or int, optional
+        A column with the weights of the instances.
+    ignore : str, int or a sequence of them, optional
+        Columns to leave out, by name or number.
+    text : str, int or a sequence of them, optional
+        Columns of free text, which a classifier gets as one number per word.
+    category : str, int or a sequence of them, optional
+        Columns whose values are categories, although they look like numbers, dates or identifiers.
+    keep : str, int, a sequence of them, or True, optional
+        Columns that are read as they are, without inference; True stands for all columns.
+    delimiter : str, optional
+        The character between values; by default comma, semicolon, tab or bar, found from the file.
+    header : bool, optional
+        Whether the first row holds names; by default found from the file, see Notes.
+    decimal : str, optional
+        The decimal mark, ``"."`` or ``","``; by default found from the file, see Notes.
+    encoding : str, optional
+        Encoding of the text, such as ``"cp1252"``; by default UTF-8, or UTF-16 with a byte order
+        mark.
 
     Returns
     -------
@@ -189,11 +210,11 @@ class _Table:
         self.labels: BinaryLabelColumns | LabelListColumn
         if layout.label_list_column is None:
             self.labels = BinaryLabelColumns(
-                layout.label_columns, layout.label_names, input_name=source.where
+                layout.label_columns, layout.label_names, input_name=source.display_name
             )
         else:
             self.labels = LabelListColumn(
-                layout.label_list_column, options.label_separator, input_name=source.where
+                layout.label_list_column, options.label_separator, input_name=source.display_name
             )
         for cells in chain([first_cells], blocks_of_cells):
             self._add(cells)
@@ -207,7 +228,7 @@ class _Table:
         if self.layout.weight_column is not None:
             weights = self.weights.add(cells).ravel()
             is_invalid = np.isnan(weights) | (weights < 0) | np.isinf(weights)
-            if not self.weights.column_flags[0, 0] or is_invalid.any():
+            if not self.weights.is_numeric[0] or is_invalid.any():
                 raise self._weight_error(cells, self.layout.weight_column)
 
     def _weight_error(self, cells: text_cells.Cells, column: int) -> ReadError:
@@ -235,7 +256,7 @@ class _Table:
             for position in positions
         ]
         text_names = {layout.feature_name(column) for column in layout.text_columns}
-        names_to_keep = {layout.feature_name(column) for column in layout.kept_columns}
+        as_is_names = {layout.feature_name(column) for column in layout.as_is_columns}
         column_numbers: dict[str, int] = {}
         if layout.names is None:
             column_numbers = dict(zip(names, layout.feature_columns, strict=True))
@@ -243,8 +264,8 @@ class _Table:
             X,
             features,
             text_names=text_names,
-            names_to_keep=names_to_keep,
-            input_name=self.source.where,
+            as_is_names=as_is_names,
+            input_name=self.source.display_name,
             column_numbers=column_numbers,
         )
         Y, labels = self.labels.matrix()
@@ -269,12 +290,13 @@ class _Table:
         ``layout.feature_columns``.
         """
         column = self.layout.feature_columns[position]
-        is_numeric, is_integer, has_values = self.features.column_flags[position]
-        if column in self.layout.unnamed_columns and is_numeric and not has_values:
+        is_numeric = self.features.is_numeric[position]
+        is_empty = is_numeric and not self.features.has_values[position]
+        if column in self.layout.unnamed_columns and is_empty:
             return True
         if column != 0 or not self.layout.may_have_row_numbers:
             return False
-        if not (is_numeric and is_integer):
+        if not (is_numeric and self.features.is_integer[position]):
             return False
         name = "" if self.layout.names is None else self.layout.names[0].lower()
         if name in ("id", "index", "row") and len(X) >= MIN_VALUES_TO_INFER:

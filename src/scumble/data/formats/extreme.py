@@ -61,7 +61,7 @@ def read_extreme(
     _check_n_rows(source, rows, size.n_rows)
     X = rows.feature_matrix(size.n_features, index_base=0)
     Y = label_indicator_matrix(
-        rows.label_indptr(), rows.labels, size.n_labels, input_name=source.where
+        rows.label_indptr(), rows.labels, size.n_labels, input_name=source.display_name
     )
     return MultilabelDataset(X, Y, features=rows.make_features(X), name=source.stem)
 
@@ -95,11 +95,12 @@ def _parse_header(source: InputFile, line: bytes) -> _Size:
 
 def _drop_blank_lines_at_end(rows: ParsedRows, n_rows: int) -> None:
     """Remove empty rows at the end of ``rows``, in place, while it has more than ``n_rows``."""
-    nonempty_rows = np.flatnonzero(rows.counts.any(axis=1))
+    nonempty_rows = np.flatnonzero(rows.label_counts + rows.pair_counts)
     end = n_rows
     if len(nonempty_rows):
         end = max(n_rows, int(nonempty_rows[-1]) + 1)
-    rows.counts = rows.counts[:end]
+    rows.label_counts = rows.label_counts[:end]
+    rows.pair_counts = rows.pair_counts[:end]
     rows.lines = rows.lines[:end]
 
 

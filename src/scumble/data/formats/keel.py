@@ -17,8 +17,8 @@ from scumble.data.formats.arff.writer import (
     ArffWriter,
     label_column_names,
     nominal_column,
-    number_column,
     number_text,
+    numeric_column,
 )
 from scumble.data.formats.base import Format, LabelChoice
 from scumble.data.formats.label_choice import FileColumns, LabelColumns
@@ -39,7 +39,12 @@ def sniff(source: InputFile, head: bytes) -> float:
 def read_keel(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    """Read a KEEL data set; ``labels`` and ``encoding`` are options of `scumble.read`."""
+    """Read a KEEL data set.
+
+    ``labels`` selects the columns that are labels, see `scumble.read`; by default
+    ``@inputs`` and ``@outputs`` determine them. ``encoding`` is that of the file; by default UTF-8,
+    or Latin-1 with a warning.
+    """
 
     def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
         """Return the columns in @outputs, else all that are not in @inputs, else the last one."""
@@ -94,8 +99,10 @@ def _keel_column(feature: Feature, low: float, high: float) -> ArffColumn:
     """
     if feature.holds_codes:
         return nominal_column(feature, ", ")
-    limits = f" [{number_text(low)}, {number_text(high)}]" if low <= high else ""
-    return number_column(feature, "real", limits)
+    value_range = ""
+    if low <= high:  # False if both are NaN: the column has no finite value
+        value_range = f" [{number_text(low)}, {number_text(high)}]"
+    return numeric_column(feature, "real", value_range)
 
 
 def _finite_ranges(X: Any) -> tuple[Array, Array]:

@@ -82,13 +82,19 @@ class FileColumns:
         return LabelColumns(tuple(columns))
 
     def labels_by_name(self, names: Sequence[str], origin: str = "labels=...") -> LabelColumns:
-        """Return the columns with these names; raise ReadError as `check_names` does."""
+        """Return the columns with these names; raise ReadError as `check_names` does.
+
+        ``origin`` is what gives the names, such as the path of an XML file, for messages.
+        """
         self.check_names(names, origin)
         index_of = {name: index for index, name in enumerate(self.names)}
         return LabelColumns(tuple(sorted(index_of[name] for name in names)))
 
     def check_names(self, names: Sequence[str], origin: str) -> None:
-        """Raise ReadError if a name is not that of a column, or occurs twice."""
+        """Raise ReadError if a name is not that of a column, or occurs twice.
+
+        ``origin``, what gives the names, begins the message.
+        """
         existing_names = set(self.names)
         unknown_names = [name for name in names if name not in existing_names]
         if unknown_names:
@@ -199,13 +205,15 @@ def choose_features(
     text_columns = set(columns.column_indices(text, "text"))
     if not ignored_columns and not text_columns:
         return data
-    kept_columns = [column for column in range(data.n_features) if column not in ignored_columns]
+    remaining_columns = [
+        column for column in range(data.n_features) if column not in ignored_columns
+    ]
     features = []
-    for column in kept_columns:
+    for column in remaining_columns:
         feature = data.features[column]
         if column in text_columns:
-            feature = as_text_feature(feature, input_name=source.where)
+            feature = as_text_feature(feature, input_name=source.display_name)
         features.append(feature)
-    X = data.X[:, kept_columns] if ignored_columns else data.X
+    X = data.X[:, remaining_columns] if ignored_columns else data.X
 
     return replace(data, X=X, features=tuple(features))

@@ -62,7 +62,8 @@ def read_libsvm(
     ``zero_based`` says whether features are counted from 0; "auto" means that they are if a feature
     0 occurs. ``n_features`` and ``n_labels`` are the numbers of columns; by default as many as
     occur, or as the first line says. Labels are numbers below ``n_labels`` if that is known,
-    otherwise any texts. ``max_columns`` allows more columns than the size of the file explains.
+    otherwise any texts. ``max_columns`` allows more columns than the size of the file explains, see
+    `ParsedRows.check_n_columns`. ``labels`` must be None: each line begins with its labels.
     """
     sparse_lines.check_no_label_option(labels, "libsvm")
     if zero_based not in (True, False, "auto"):
@@ -103,7 +104,8 @@ def write_libsvm(
 ) -> None:
     """Write a multilabel LibSVM file; labels are written as their numbers from 0.
 
-    The first line is a comment with the numbers of columns, unless ``comment`` is False.
+    Features are counted from 0 if ``zero_based`` is set, else from 1. The first line is a comment
+    with the numbers of columns, unless ``comment`` is False.
     """
     index_base = 0 if zero_based else 1
     first_line = ""
@@ -164,7 +166,7 @@ def _make_label_matrix(
     are None. Otherwise Y has a column for each label that occurs, in `label_order`.
     """
     indptr = rows.label_indptr()
-    input_name = rows.source.where
+    input_name = rows.source.display_name
     if n_labels is not None:
         rows.check_n_columns(n_labels, "labels")
         Y = label_indicator_matrix(indptr, rows.labels, n_labels, input_name=input_name)

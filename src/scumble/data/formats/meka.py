@@ -47,7 +47,12 @@ def sniff(source: InputFile, head: bytes) -> float:
 def read_meka(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    """Read a MEKA data set; ``labels`` and ``encoding`` are options of `scumble.read`."""
+    """Read a MEKA data set.
+
+    ``labels`` selects the columns that are labels, see `scumble.read`; by default
+    the relation says how many they are. ``encoding`` is that of the file; by default UTF-8, or
+    Latin-1 with a warning.
+    """
 
     def declared_labels(header: Header, columns: FileColumns) -> LabelColumns:
         """Return as many columns as the ``-C`` in the relation says; raise ReadError without it."""

@@ -39,7 +39,12 @@ def sniff(source: InputFile, head: bytes) -> float:
 def read_mulan(
     source: InputFile, *, labels: LabelChoice = None, encoding: str | None = None
 ) -> MultilabelDataset:
-    """Read a MULAN data set; ``labels`` and ``encoding`` are options of `scumble.read`."""
+    """Read a MULAN data set.
+
+    ``labels`` selects the columns that are labels, see `scumble.read`; by default
+    the XML file names them. ``encoding`` is that of the file; by default UTF-8, or Latin-1 with a
+    warning.
+    """
     # Rows are read as WEKA reads them. Where the format is ambiguous:
     #
     # - an attribute omitted from a sparse row has the value 0, its first nominal value, or the
@@ -60,7 +65,7 @@ def read_mulan(
             raise MissingXmlError(
                 "no XML file beside it says which attributes are labels. "
                 f"{advice} the labels with labels=...",
-                path=source.where,
+                path=source.display_name,
             )
         return columns.labels_from_hierarchy(read_label_xml(xml_file))
 

@@ -39,7 +39,8 @@ class _Block(NamedTuple):
     labels: Array
     indices: Array
     values: Array
-    counts: Array
+    label_counts: Array
+    pair_counts: Array
     lines: Array
 
 
@@ -59,7 +60,8 @@ class ParsedRows:
     index_limit : int
         Feature numbers are below it.
     max_columns : int or None
-        The option of the readers, see `check_n_columns`.
+        Largest number of features, and of labels; by default it depends on the size of the file,
+        see `check_n_columns`.
     n_lines : int
         Number of lines before the first block.
 
@@ -70,8 +72,8 @@ class ParsedRows:
         that is a text.
     indices, values : arrays
         The feature numbers and the values of the pairs of all rows, one row after the other.
-    counts : array of shape (n_rows, 2)
-        Number of labels and number of pairs of each row.
+    label_counts, pair_counts : array of shape (n_rows,)
+        Number of labels, and of pairs of feature number and value, of each row.
     lines : array of shape (n_rows,)
         The line number of each row, from 1.
     code_of_text_label : dict of str to int
@@ -103,7 +105,8 @@ class ParsedRows:
         self.labels = np.concatenate([block.labels for block in parsed_blocks])
         self.indices = np.concatenate([block.indices for block in parsed_blocks])
         self.values = np.concatenate([block.values for block in parsed_blocks])
-        self.counts = np.concatenate([block.counts for block in parsed_blocks])
+        self.label_counts = np.concatenate([block.label_counts for block in parsed_blocks])
+        self.pair_counts = np.concatenate([block.pair_counts for block in parsed_blocks])
         self.lines = np.concatenate([block.lines for block in parsed_blocks])
 
     def __len__(self) -> int:
@@ -112,12 +115,12 @@ class ParsedRows:
 
     def label_indptr(self) -> Array:
         """Return the ``indptr`` of Y: row i has the labels ``labels[indptr[i]:indptr[i + 1]]``."""
-        return indptr_from_counts(self.counts[:, 0])
+        return indptr_from_counts(self.label_counts)
 
     def feature_matrix(self, n_features: int, *, index_base: int) -> sparse.csr_array:
         """Return X; ``index_base`` is the number of the first feature in the file, 0 or 1."""
         indices = self.indices - np.int32(index_base) if index_base else self.indices
-        indptr = indptr_from_counts(self.counts[:, 1])
+        indptr = indptr_from_counts(self.pair_counts)
         return sparse.csr_array((self.values, indices, indptr), shape=(len(self), n_features))
 
     def make_features(self, X: sparse.csr_array) -> list[Feature]:
@@ -129,10 +132,10 @@ class ParsedRows:
         integer = self.all_integers and not np.isnan(X.data).all()
         return [Feature(f"x{column}", integer=integer) for column in range(X.shape[1])]
 
-    def check_n_columns(self, n_columns: int, description: str) -> None:
+    def check_n_columns(self, n_columns: int, noun: str) -> None:
         """Raise ReadError for more columns than the size of the file explains.
 
-        The limit is ``max_columns``; if that is None, it depends on the size. ``description`` is
+        The limit is ``max_columns``; if that is None, it depends on the size. ``noun`` is
         "features" or "labels", for the message.
         """
         max_columns = self.max_columns
@@ -140,7 +143,7 @@ class ParsedRows:
             max_columns = max(ALWAYS_ALLOWED_COLUMNS, COLUMNS_PER_BYTE * self.n_bytes)
         if n_columns > min(MAX_COLUMNS, max_columns):
             raise self.source.error(
-                f"{n_columns} {description} in a file of {self.n_bytes} bytes would need much "
+                f"{n_columns} {noun} in a file of {self.n_bytes} bytes would need much "
                 "memory for their names. Is a number mistaken? If not, allow them with "
                 f"max_columns={n_columns}."
             )
@@ -164,14 +167,21 @@ class ParsedRows:
             index, start, end = parsed.long_numbers.T
             values[index] = exact_floats(text, start, end)
         labels = self._number_labels(block, parsed.labels)
-        counts = np.diff(parsed.rows[:, :2], axis=0, prepend=0)
+        label_counts, pair_counts = np.diff(parsed.rows[:, :2], axis=0, prepend=0).T
         lines = parsed.rows[:, 2] + self.n_lines
         if not parsed.is_sorted:
-            indices, values = self._sort_pairs(indices, values, counts[:, 1], lines)
+            indices, values = self._sort_pairs(indices, values, pair_counts, lines)
         self.n_bytes += len(block)
         self.n_lines += parsed.n_lines
         self.all_integers &= parsed.all_integers
-        return _Block(labels=labels, indices=indices, values=values, counts=counts, lines=lines)
+        return _Block(
+            labels=labels,
+            indices=indices,
+            values=values,
+            label_counts=label_counts,
+            pair_counts=pair_counts,
+            lines=lines,
+        )
 
     def _number_labels(self, block: bytes, labels: Array) -> Array:
         """Return the number of each label, -1 - code for those that are texts.
@@ -203,13 +213,14 @@ class ParsedRows:
         return numbers
 
     def _sort_pairs(
-        self, indices: Array, values: Array, counts: Array, lines: Array
+        self, indices: Array, values: Array, pair_counts: Array, lines: Array
     ) -> tuple[Array, Array]:
         """Return feature numbers and values, sorted by feature number within each row.
 
-        ``counts`` are the numbers of pairs per row. Raise ReadError if a row has a feature twice.
+        ``pair_counts`` and ``lines`` are by row: number of pairs and line number. Raise ReadError
+        if a row has a feature twice.
         """
-        row_of_pair = np.repeat(np.arange(len(counts)), counts)
+        row_of_pair = np.repeat(np.arange(len(pair_counts)), pair_counts)
         order = np.lexsort((indices, row_of_pair))
         indices = indices[order]
         is_duplicate = (np.diff(indices) == 0) & (np.diff(row_of_pair) == 0)

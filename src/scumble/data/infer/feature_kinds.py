@@ -77,7 +77,7 @@ def infer_feature_kinds(
     features: Sequence[Feature],
     *,
     text_names: Container[str],
-    names_to_keep: Container[str],
+    as_is_names: Container[str],
     input_name: str,
     column_numbers: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Any, tuple[Feature, ...]]:
@@ -93,8 +93,8 @@ def infer_feature_kinds(
         The columns as a reader sees them: numeric or nominal.
     text_names : container of str
         Names of columns that become text features.
-    names_to_keep : container of str
-        Names of columns that are not changed, because the user wants so or the table declares them,
+    as_is_names : container of str
+        Names of columns that are not changed: an option names them, or the table declares them,
         as a pandas Categorical does.
     input_name : str
         The text by which warnings call the table.
@@ -123,14 +123,21 @@ def infer_feature_kinds(
 
     A column of texts holds *text* if it has at least 20 values with three words or more on average,
     and if half of them differ. As categories they would be useless: the column is left out unless
-    the user asks for its words.
+    the option ``text`` names it.
 
-    Examples -------- >>> import numpy as np >>> from scumble.data import Feature >>> from
-    scumble.data.infer.feature_kinds import infer_feature_kinds >>> days = Feature("opened",
-    "nominal", ("2024-05-30", "2024-05-31")) >>> import warnings >>> with
-    warnings.catch_warnings(record=True) as caught: ...     warnings.simplefilter("always") ...
-    X, features = infer_feature_kinds( ...         np.array([[1.0], [0.0]]), [days], text_names=(),
-    names_to_keep=(), input_name="films" ...     ) >>> features[0].kind, X.ravel() / 86_400_000
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from scumble.data import Feature
+    >>> from scumble.data.infer.feature_kinds import infer_feature_kinds
+    >>> days = Feature("opened", "nominal", ("2024-05-30", "2024-05-31"))
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     X, features = infer_feature_kinds(
+    ...         np.array([[1.0], [0.0]]), [days], text_names=(), as_is_names=(), input_name="films"
+    ...     )
+    >>> features[0].kind, X.ravel() / 86_400_000
     ('date', array([19874., 19873.]))
     """
     names_by_content: dict[str, list[str]] = {}
@@ -143,7 +150,7 @@ def infer_feature_kinds(
             if not feature.holds_codes and np.isnan(get_column(X, column)).all():  # no text at all
                 feature = Feature(feature.name, "nominal")
             feature = as_text_feature(feature, input_name=input_name)
-        elif feature.name not in names_to_keep:
+        elif feature.name not in as_is_names:
             inferred = infer_column_content(feature, X, column)
         if inferred.content:
             names_by_content.setdefault(inferred.content, []).append(feature.name)

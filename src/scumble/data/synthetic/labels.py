@@ -250,15 +250,16 @@ class CurvedPowerLaw:
         self.total = total
         self.mean_ir = mean_ir
         ranks, self._group_sizes = _rank_groups(n_labels)
-        self._log_depth = _log_depth(ranks[1:], n_labels)
+        self._log_relative_rank = _log_relative_rank(ranks[1:], n_labels)
         self._n_labels_up_to = np.cumsum(self._group_sizes)
 
     def values(self, curvature: float) -> Array:
         """Return the counts of all labels, in descending order, as floats >= 1."""
         log_steepness = self._solve_log_steepness(curvature)
         scale, _ = self._scale_and_mean_ir(curvature, log_steepness)
-        log_depth = _log_depth(np.arange(2.0, self.n_labels + 1), self.n_labels)
-        return np.maximum(scale * _inverse_ratios(curvature, log_steepness, log_depth), 1.0)
+        log_relative_rank = _log_relative_rank(np.arange(2.0, self.n_labels + 1), self.n_labels)
+        inverse_ratios = _inverse_ratios(curvature, log_steepness, log_relative_rank)
+        return np.maximum(scale * inverse_ratios, 1.0)
 
     def least_curvature(self, max_count: int) -> float:
         """Return the smallest curvature >= 1 with which the largest count is small enough.
@@ -292,7 +293,7 @@ class CurvedPowerLaw:
     def _solve_log_steepness(self, curvature: float) -> float:
         """Return ln s for the specified MeanIR, by bisection, because MeanIR grows with s."""
         low = -40.0
-        high = 40.0 - curvature * float(self._log_depth[0])
+        high = 40.0 - curvature * float(self._log_relative_rank[0])
         for _ in range(BISECTION_STEPS):
             middle = (low + high) / 2
             if self._scale_and_mean_ir(curvature, middle)[1] < self.mean_ir:
@@ -303,7 +304,7 @@ class CurvedPowerLaw:
 
     def _scale_and_mean_ir(self, curvature: float, log_steepness: float) -> tuple[float, float]:
         """Return the scale M with which the counts have the specified sum, and their MeanIR."""
-        inverse_ratios = _inverse_ratios(curvature, log_steepness, self._log_depth)
+        inverse_ratios = _inverse_ratios(curvature, log_steepness, self._log_relative_rank)
         # If only the first j counts are above 1, M is scales[j]; the last consistent j is right.
         n_with_count_1 = self._n_labels_up_to[-1] - self._n_labels_up_to
         scales = (self.total - n_with_count_1) / np.cumsum(self._group_sizes * inverse_ratios)
@@ -313,16 +314,17 @@ class CurvedPowerLaw:
         return scale, float(np.dot(self._group_sizes, ratios) / self._n_labels_up_to[-1])
 
 
-def _inverse_ratios(curvature: float, log_steepness: float, log_depth: Array) -> Array:
-    """Return 1 / IRLbl: 1 for the first label, then one value per item of ``log_depth``.
+def _inverse_ratios(curvature: float, log_steepness: float, log_relative_rank: Array) -> Array:
+    """Return 1 / IRLbl = exp(-s (ln k / ln n)^p) for the ranks k, see `CurvedPowerLaw`.
 
-    ``log_depth`` are the values of `_log_depth` of the other labels' ranks.
+    The first value is that of rank 1, which is 1. There is one for each item of
+    ``log_relative_rank``, ln(ln k / ln n), after it. ``curvature`` is p, ``log_steepness`` is ln s.
     """
-    log_ratios = np.exp(np.minimum(log_steepness + curvature * log_depth, 700.0))
+    log_ratios = np.exp(np.minimum(log_steepness + curvature * log_relative_rank, 700.0))
     return np.concatenate([[1.0], np.exp(-log_ratios)])
 
 
-def _log_depth(ranks: Array, n_labels: int) -> Array:
+def _log_relative_rank(ranks: Array, n_labels: int) -> Array:
     """Return ln(ln k / ln n) for the ranks k >= 2 of n labels, counted from 1."""
     return np.log(np.log(ranks) / math.log(n_labels))
 

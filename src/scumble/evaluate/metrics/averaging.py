@@ -106,6 +106,6 @@ def make_average(
     ``average`` is a key of `AVERAGES`; another name raises an error that names the ``caller``.
     """
     if average not in AVERAGES:
-        must = f"be one of {', '.join(map(repr, AVERAGES))}"
-        raise parameter_error("average", caller, must, average)
+        requirement = f"be one of {', '.join(map(repr, AVERAGES))}"
+        raise parameter_error("average", caller, requirement, average)
     return AVERAGES[average](formula)

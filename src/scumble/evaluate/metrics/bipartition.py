@@ -34,35 +34,36 @@ from scumble.measures.threaded_kernels import split_into_blocks
 
 def precisions(counts: Counts) -> UnitValues:
     """Return the precision of each unit: true positives over predicted entries."""
-    return UnitValues(ratio(counts.hits, counts.predicted), _one_where_zero(counts.union))
+    return UnitValues(ratio(counts.true_positives, counts.predicted), _one_where_zero(counts.union))
 
 
 def recalls(counts: Counts) -> UnitValues:
     """Return the recall of each unit: true positives over true entries."""
-    return UnitValues(ratio(counts.hits, counts.true), _one_where_zero(counts.union))
+    return UnitValues(ratio(counts.true_positives, counts.true), _one_where_zero(counts.union))
 
 
 def f1s(counts: Counts) -> UnitValues:
     """Return the harmonic mean of precision and recall of each unit."""
-    return UnitValues(ratio(2 * counts.hits, counts.predicted + counts.true), 1.0)
+    return UnitValues(ratio(2 * counts.true_positives, counts.predicted + counts.true), 1.0)
 
 
 def fbetas(counts: Counts, *, beta: float) -> UnitValues:
     """Return the F-beta of each unit: the harmonic mean with weight ``beta**2`` on recall."""
-    numerator = (1 + beta**2) * counts.hits
+    numerator = (1 + beta**2) * counts.true_positives
     return UnitValues(ratio(numerator, counts.predicted + beta**2 * counts.true), 1.0)
 
 
 def accuracies(counts: Counts) -> UnitValues:
     """Return the Jaccard index of each unit: true positives over true or predicted entries."""
-    return UnitValues(ratio(counts.hits, counts.union), 1.0)
+    return UnitValues(ratio(counts.true_positives, counts.union), 1.0)
 
 
 def specificities(counts: Counts) -> UnitValues:
     """Return the specificity of each unit: true negatives over entries that are not true."""
     negatives = counts.size - counts.true
     return UnitValues(
-        ratio(counts.true_negatives, negatives), _one_where_zero(counts.size - counts.hits)
+        ratio(counts.true_negatives, negatives),
+        _one_where_zero(counts.size - counts.true_positives),
     )
 
 
@@ -103,13 +104,13 @@ def _one_where_zero(counts: Array) -> Array:
 def _hamming_loss(confusion: LabelConfusion, undefined: UndefinedPolicy) -> float:
     """Return the share of the entries of the label matrix that are predicted wrong."""
     counts = confusion.overall
-    return float((counts.union - counts.hits)[0] / counts.size)
+    return float((counts.union - counts.true_positives)[0] / counts.size)
 
 
 def _subset_accuracy(confusion: Confusion, undefined: UndefinedPolicy) -> float:
     """Return the share of instances whose labels are all predicted correctly."""
     counts = confusion.by_instance
-    return float((counts.union == counts.hits).mean())
+    return float((counts.union == counts.true_positives).mean())
 
 
 @register_metric(_hamming_loss, needs="predictions", greater_is_better=False)
@@ -799,7 +800,7 @@ def label_metrics(confusion: Confusion, undefined: UndefinedPolicy) -> dict[str,
     """Return counts and metrics of each label: a dict from names to arrays, one value per label."""
     counts = confusion.by_label
     return {
-        "true_positives": counts.hits,
+        "true_positives": counts.true_positives,
         "false_positives": counts.false_positives,
         "false_negatives": counts.false_negatives,
         "true_negatives": counts.true_negatives,

@@ -49,8 +49,8 @@ class Counts(TableReprMixin):
 
     Attributes
     ----------
-    hits : ndarray of int64, shape (n_units,)
-        True positives: entries of the label matrix that are true and predicted.
+    true_positives : ndarray of int64, shape (n_units,)
+        Number of entries of the label matrix that are true and predicted.
     predicted, true : ndarray of int64, shape (n_units,)
         Numbers of predicted and of true entries.
     size : int or ndarray of int64
@@ -64,7 +64,7 @@ class Counts(TableReprMixin):
     (array([1, 2]), array([1, 1]), 2)
     """
 
-    hits: Array
+    true_positives: Array
     predicted: Array
     true: Array
     size: int | Array
@@ -84,23 +84,26 @@ class Counts(TableReprMixin):
         """
         size = self.size if isinstance(self.size, int) else self.size[units]
         return Counts(
-            hits=self.hits[units], predicted=self.predicted[units], true=self.true[units], size=size
+            true_positives=self.true_positives[units],
+            predicted=self.predicted[units],
+            true=self.true[units],
+            size=size,
         )
 
     @property
     def union(self) -> Array:
         """Number of entries of each unit that are true, predicted, or both."""
-        return self.predicted + self.true - self.hits
+        return self.predicted + self.true - self.true_positives
 
     @property
     def false_positives(self) -> Array:
         """Number of entries of each unit that are predicted and not true."""
-        return self.predicted - self.hits
+        return self.predicted - self.true_positives
 
     @property
     def false_negatives(self) -> Array:
         """Number of entries of each unit that are true and not predicted."""
-        return self.true - self.hits
+        return self.true - self.true_positives
 
     @property
     def true_negatives(self) -> Array:
@@ -119,10 +122,10 @@ class LabelConfusion(TableReprMixin):
         """Counts over all entries of these labels: arrays with a single value."""
         counts = self.by_label
         return Counts(
-            hits=counts.hits.sum(keepdims=True),
+            true_positives=counts.true_positives.sum(keepdims=True),
             predicted=counts.predicted.sum(keepdims=True),
             true=counts.true.sum(keepdims=True),
-            size=int(np.broadcast_to(counts.size, counts.hits.shape).sum()),
+            size=int(np.broadcast_to(counts.size, counts.true_positives.shape).sum()),
         )
 
 
@@ -141,7 +144,7 @@ class Confusion(LabelConfusion):
     --------
     >>> from scumble.evaluate import confusion
     >>> counts = confusion([[1, 1], [0, 1]], [[1, 0], [0, 1]])
-    >>> counts.by_label.hits, counts.by_instance.hits
+    >>> counts.by_label.true_positives, counts.by_instance.true_positives
     (array([1, 1]), array([1, 1]))
     """
 
@@ -171,32 +174,32 @@ def confusion(Y: Any, predictions: Any, *, caller: str = "confusion") -> Confusi
     --------
     >>> from scumble.evaluate import confusion
     >>> counts = confusion([[1, 1, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 0]]).by_label
-    >>> counts.hits, counts.false_positives, counts.false_negatives
+    >>> counts.true_positives, counts.false_positives, counts.false_negatives
     (array([1, 1, 0]), array([0, 0, 1]), array([0, 1, 0]))
     """
     Y, predictions = check_labels_and_predictions(Y, predictions, caller=caller)
     n_rows, n_labels = Y.shape
     blocks = split_into_blocks(Y if Y.nnz > predictions.nnz else predictions)
-    hits_by_row = np.zeros(n_rows, np.int64)
-    hits_by_block_and_label = np.zeros((len(blocks), n_labels), np.int64)
+    true_positives_by_row = np.zeros(n_rows, np.int64)
+    true_positives_by_block = np.zeros((len(blocks), n_labels), np.int64)
     index_arrays = csr_index_arrays(Y, predictions)
 
     def count_block(block_index: int) -> None:
         """Write the numbers of true positives of the rows of a block, and of its labels."""
         start, stop = blocks[block_index]
         kernels.count_hits(
-            *index_arrays, start, stop, hits_by_row, hits_by_block_and_label[block_index]
+            *index_arrays, start, stop, true_positives_by_row, true_positives_by_block[block_index]
         )
 
     run_in_threads(count_block, range(len(blocks)))
     by_instance = Counts(
-        hits=hits_by_row,
+        true_positives=true_positives_by_row,
         predicted=np.diff(predictions.indptr).astype(np.int64),
         true=np.diff(Y.indptr).astype(np.int64),
         size=n_labels,
     )
     by_label = Counts(
-        hits=hits_by_block_and_label.sum(axis=0),
+        true_positives=true_positives_by_block.sum(axis=0),
         predicted=count_labels(predictions),
         true=count_labels(Y),
         size=n_rows,
@@ -275,8 +278,9 @@ class UndefinedPolicy:
     def fill(self, values: Array, mulan_value: Array | float | None = math.nan) -> Array:
         """Return the values with NaN replaced as the policy says.
 
-        ``mulan_value`` is what MULAN takes instead of NaN; None, like NaN, stands for a value that
-        stays undefined under ``"mulan"``. Under ``"ignore"`` nothing is replaced.
+        Under ``"mulan"``, ``mulan_value`` replaces them: a number, or an array with a number for
+        each value. With None or NaN they stay NaN. Under ``"ignore"`` nothing is replaced; under a
+        number, this number replaces them.
         """
         if self.policy == "ignore":
             return values
@@ -287,10 +291,11 @@ class UndefinedPolicy:
         return np.where(np.isnan(values), mulan_value, values)
 
     def mean(self, values: Array, mulan_value: Array | float | None = math.nan) -> float:
-        """Return the mean of the values, with NaN replaced or left out; NaN if no value remains.
+        """Return the mean of the values, with NaN replaced or left out as the policy says.
 
-        ``mulan_value`` is what MULAN takes instead of NaN, None if it leaves undefined values out
-        of means.
+        ``mulan_value`` has an effect under ``"mulan"`` only: a number (or an array with a number
+        for each value) replaces undefined values, None leaves them out, and NaN, the default, makes
+        the mean NaN if a single value is undefined. The mean is also NaN if no value remains.
         """
         filled = self.fill(values, mulan_value)
         if self.policy == "ignore" or (self.policy == "mulan" and mulan_value is None):
@@ -316,7 +321,7 @@ class InstanceRankings(NamedTuple):
     n_relevant: Array  # number of relevant labels: those that the instance has
     n_pairs: Array  # number of pairs of a relevant and an irrelevant label
     wrong_pairs: Array  # number of pairs with the irrelevant label ranked first, ties as in `TIES`
-    tied_wrong_pairs: Array  # the same, but each pair with equal scores counts as half
+    wrong_pairs_ties_half: Array  # the same, but a pair with equal scores counts as half
     worst_rank: Array  # rank of the relevant label that is ranked last
     average_precision: Array  # mean over relevant labels of the precision of the ranking up to them
     #: 1 if the label ranked first is irrelevant, else 0; the share of irrelevant labels among
@@ -332,7 +337,8 @@ class LabelRankings(NamedTuple):
 
     auc: Array  # area under the ROC curve
     average_precision: Array  # mean of the precision at each relevant instance
-    interpolated_precision: Array  # mean of the precision at recall 0, 1/9, ..., 1
+    #: Mean, over the recall levels 0, 1/9, ..., 1, of the best precision at this recall or more.
+    interpolated_precision: Array
     auc_pr: Array  # area under the precision-recall curve
 
 
@@ -423,7 +429,7 @@ class Rankings:
             n_relevant=n_relevant,
             n_pairs=n_relevant * (Y.shape[1] - n_relevant),
             wrong_pairs=wrong_pairs,
-            tied_wrong_pairs=twice_tied_wrong_pairs / 2,
+            wrong_pairs_ties_half=twice_tied_wrong_pairs / 2,
             worst_rank=worst_rank,
             average_precision=precision,
             top_label_error=top_error,

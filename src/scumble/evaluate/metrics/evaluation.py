@@ -325,7 +325,7 @@ def group_metrics(
     values = {}
     for metric in metrics:
         value = math.nan
-        if len(label_counts.hits):
+        if len(label_counts.true_positives):
             value = metric.formula(LabelConfusion(label_counts), policy)
         values[_name_in_group(metric, group)] = value
     return values
@@ -491,7 +491,8 @@ def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
         A metric, such as ``"macro_f1"``. A sequence makes a scorer that returns several metrics
         of one prediction.
     **options : object
-        ``undefined`` and ``ties``, see `evaluate`.
+        ``undefined`` (how 0/0 counts), ``ties`` (how equal scores are ranked) and ``n_jobs``
+        (number of threads), as in `evaluate`.
 
     Returns
     -------

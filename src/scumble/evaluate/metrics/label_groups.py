@@ -33,8 +33,11 @@ FEW_POSITIVES = 10
 MIN_TRAINING_POSITIVES = 2
 #: Prefix of pooled metrics.
 POOLED_PREFIX = "pooled."
-#: Words that cannot be names of groups, because they are other prefixes of names of scores.
-RESERVED = ("pooled", "ignore", "hits", "before", "after")
+#: Prefixes of names of scores, which cannot be names of groups: ``pooled.f1`` (from counts added up
+#: over folds); in experiments also ``ignore.f1`` (undefined values left out), ``hits.f1`` (only
+#: rows with a true positive), ``before.mean_ir`` and ``after.mean_ir`` (measures of the training
+#: set before and after resampling).
+RESERVED_PREFIXES = ("pooled", "ignore", "hits", "before", "after")
 
 
 def label_groups(
@@ -126,11 +129,14 @@ def _check_rule_name(name: Any, *, allow_custom: bool, caller: str) -> None:
 
 
 def _check_custom_name(name: Any, *, caller: str) -> None:
-    """Raise a ParameterError for the name of a custom group that is also a prefix or has a dot."""
-    if not isinstance(name, str) or "." in name or not name or name in RESERVED:
+    """Raise a ParameterError unless a name can be that of a custom group.
+
+    It must be a string that is not empty, has no dot, and is not one of `RESERVED_PREFIXES`.
+    """
+    if not isinstance(name, str) or "." in name or not name or name in RESERVED_PREFIXES:
         raise ParameterError(
             f"{caller}: a group of labels cannot be called {name!r}. Choose a name without a dot, "
-            f"other than {', '.join(RESERVED)}."
+            f"other than {', '.join(RESERVED_PREFIXES)}."
         )
 
 

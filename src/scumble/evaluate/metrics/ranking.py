@@ -65,7 +65,7 @@ def instance_aucs(rankings: InstanceRankings) -> UnitValues:
 
     It is undefined for instances with no label or all labels; mldr takes one half.
     """
-    return UnitValues(1 - ratio(rankings.tied_wrong_pairs, rankings.n_pairs), 0.5)
+    return UnitValues(1 - ratio(rankings.wrong_pairs_ties_half, rankings.n_pairs), 0.5)
 
 
 def _nan_without_labels(rankings: InstanceRankings, values: Array) -> Array:
@@ -94,7 +94,8 @@ def average_precisions(rankings: LabelRankings) -> UnitValues:
 def interpolated_precisions(rankings: LabelRankings) -> UnitValues:
     """Return for each label the interpolated precision.
 
-    It is undefined for labels without instances; MULAN leaves them out.
+    It is the mean, over the recall levels 0, 1/9, ..., 1, of the best precision at this recall or
+    more. It is undefined for labels without instances; MULAN leaves them out.
     """
     return UnitValues(rankings.interpolated_precision, None)
 
@@ -194,7 +195,18 @@ def ranking_loss(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "
     )
 
 
-@register_metric(Samples(coverages), needs="scores", greater_is_better=False, upper=math.inf)
+def _perfect_coverage(Y: Array) -> float:
+    """Return the coverage of perfect scores: all labels of an instance are ranked first."""
+    return float(np.maximum(Y.sum(axis=1) - 1, 0).mean())
+
+
+@register_metric(
+    Samples(coverages),
+    needs="scores",
+    greater_is_better=False,
+    upper=math.inf,
+    perfect_value=_perfect_coverage,
+)
 def coverage(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
     """Worst rank of a true label less one, averaged over instances.
 

@@ -96,7 +96,7 @@ class FoldResult(TableReprMixin):
     before, after : dict of str to float, or None
         Measures of the training part before and after resampling; None without a resampler.
     predictions : csr_array of bool, or None
-        The predicted labels of the test rows; None unless ``keep`` is set.
+        The predicted labels of the test rows; None unless ``keep_predictions`` is set.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def cross_validate(
     undefined: Any = "mulan",
     ties: str = "mulan",
     groups: Any = GROUPS,
-    keep: bool = False,
+    keep_predictions: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> CrossValidation:
@@ -315,13 +315,15 @@ def cross_validate(
         `FixedFolds`.
     test : MultilabelDataset, optional
         Fit on ``data`` and evaluate on this data set, instead of folds: there is one fold then.
-    undefined, ties : object
-        See `evaluate`.
+    undefined : {"mulan", "ignore"} or number
+        How 0/0 counts, such as the precision of a label that is never predicted; see `evaluate`.
+    ties : {"mulan", "average", "worst"}
+        How equal scores are ranked, see `evaluate`.
     groups : sequence of str, or mapping of str to labels, optional
         Groups of labels with metrics of their own, computed from each training part before
         resampling; see `label_groups`. By default all that have a rule; None for none.
-    keep : bool, default=False
-        Whether folds keep the predicted labels of their test rows.
+    keep_predictions : bool, default=False
+        Whether the result of each fold includes the predicted labels of its test rows.
     random_state : None, int, Generator or RandomState
         Seeds the splitter, the resampler and the classifier of every fold, if they have a
         ``random_state`` that is None; each step of a chain of resamplers gets a separate seed. The
@@ -390,7 +392,7 @@ def cross_validate(
         resampler=resampler,
         seed=seed,
         options={"undefined": undefined, "ties": ties, "groups": groups},
-        keep=keep,
+        keep_predictions=keep_predictions,
     )
     folds: list[FoldResult] = []
     with progress_bar(f"Cross-validating on {data.name or 'the data'}", len(splits)) as advance:
@@ -560,7 +562,7 @@ class FoldRunner:
     resampler: Any
     seed: int  # the seeds of each fold are derived from this one and the index of the fold
     options: dict[str, Any]  # keyword arguments of `run_fold`
-    keep: bool  # whether results keep the predicted labels
+    keep_predictions: bool  # whether results include the predicted labels
 
     def __post_init__(self) -> None:
         """Check classifier and resampler, and set ``resamplers`` and ``model``."""
@@ -595,7 +597,7 @@ class FoldRunner:
             n_test=len(test_indices),
             before=before,
             after=after,
-            predictions=fold.predictions if self.keep else None,
+            predictions=fold.predictions if self.keep_predictions else None,
         )
 
 

@@ -76,7 +76,7 @@ class FittedFold:
 
 def run_fold(
     training: MultilabelDataset,
-    tested: MultilabelDataset,
+    test: MultilabelDataset,
     classifier: Any,
     resamplers: Sequence[Any] = (),
     *,
@@ -92,17 +92,24 @@ def run_fold(
 
     Parameters
     ----------
-    training, tested : MultilabelDataset
-        The training and the test part. Resamplers, and the encoding of texts as numbers, see the
-        first part alone; see `scumble.learn.TextColumns`.
+    training, test : MultilabelDataset
+        The training set and the test set. Resamplers, and the encoding of texts as numbers (see
+        `scumble.learn.TextColumns`), use the training set alone.
     classifier : estimator
         The classifier; a copy is fitted, see `scumble.learn.fit_dataset`.
     resamplers : sequence of resamplers
         Applied in order; their seeds must be set.
     random_state : int, optional
         Seed of the classifier where its ``random_state`` is None.
-    groups, undefined, ties, metrics : object
-        See `evaluate`. Groups are those of the training part before resampling.
+    groups : sequence of str, or mapping of str to labels
+        Label groups with separate metrics, defined by the training set before resampling; see
+        `label_groups`. None for none.
+    undefined : {"mulan", "ignore"} or number
+        How 0/0 counts, such as the precision of a label that is never predicted; see `evaluate`.
+    ties : {"mulan", "average", "worst"}
+        How equal scores are ranked, see `evaluate`.
+    metrics : iterable of str, optional
+        Names of the metrics to compute, see `evaluate`; all by default.
 
     Returns
     -------
@@ -127,9 +134,9 @@ def run_fold(
     with add_elapsed_seconds(seconds, "fit"):
         model = fit_dataset(classifier, resampled, random_state=random_state)
     with add_elapsed_seconds(seconds, "predict"):
-        predictions, scores = predict_with_scores(model, texts.transform(tested).X, tested.n_labels)
+        predictions, scores = predict_with_scores(model, texts.transform(test).X, test.n_labels)
     evaluation = evaluate(
-        tested,
+        test,
         predictions,
         scores,
         undefined=undefined,
@@ -166,12 +173,13 @@ class LabelCounts(TableReprMixin):
 
     Attributes
     ----------
-    training : ndarray of int64
-        Instances of the training part, before resampling, that have the label.
-    hits, predicted, true : ndarray of int64
-        True positives, predicted and true instances of the test part.
+    training_positives : ndarray of int64
+        Number of training rows, before resampling, that have the label.
+    true_positives, predicted, true : ndarray of int64
+        Number of test rows that have the label and for which it is predicted, for which it is
+        predicted, and that have it.
     n_test : int
-        Instances of the test part.
+        Number of test rows.
     groups : mapping of str to ndarray of bool
         For each group a mask of its labels on this fold.
 
@@ -181,12 +189,12 @@ class LabelCounts(TableReprMixin):
     >>> data = scumble.make_multilabel(90, 8, mean_ir=5, scumble=None, random_state=0)
     >>> result = scumble.evaluate.cross_validate(data, "br", splitter="1x3", random_state=0)
     >>> counts = result.label_counts[0]
-    >>> counts.n_test, len(counts.hits)
+    >>> counts.n_test, len(counts.true_positives)
     (30, 8)
     """
 
-    training: Array
-    hits: Array
+    training_positives: Array
+    true_positives: Array
     predicted: Array
     true: Array
     n_test: int
@@ -207,13 +215,13 @@ class LabelCounts(TableReprMixin):
             The counts.
         """
         by_label = evaluation.by_label
-        hits = by_label["true_positives"]
-        predicted = hits + by_label["false_positives"]
-        true = hits + by_label["false_negatives"]
-        n_instances = predicted + true - hits + by_label["true_negatives"]
+        true_positives = by_label["true_positives"]
+        predicted = true_positives + by_label["false_positives"]
+        true = true_positives + by_label["false_negatives"]
+        n_instances = predicted + true - true_positives + by_label["true_negatives"]
         return cls(
-            training=by_label["training_positives"],
-            hits=hits,
+            training_positives=by_label["training_positives"],
+            true_positives=true_positives,
             predicted=predicted,
             true=true,
             n_test=int(n_instances[0]),
@@ -228,7 +236,7 @@ class LabelCounts(TableReprMixin):
         dict
             The argument of `from_dict`.
         """
-        counts = {name: getattr(self, name).tolist() for name in COUNT_FIELDS}
+        counts = {key: getattr(self, field).tolist() for key, field in COUNT_FIELDS.items()}
         groups = {name: np.flatnonzero(mask).tolist() for name, mask in self.groups.items()}
         groups.pop("all", None)  # every label: `from_dict` adds it
         return {**counts, "n_test": self.n_test, "groups": groups}
@@ -247,7 +255,7 @@ class LabelCounts(TableReprMixin):
         LabelCounts
             The counts.
         """
-        counts = {name: np.array(plain[name], np.int64) for name in COUNT_FIELDS}
+        counts = {field: np.array(plain[key], np.int64) for key, field in COUNT_FIELDS.items()}
         label_indices = np.arange(len(counts["true"]))
         indices_by_group = {"all": label_indices, **plain["groups"]}
         groups = {
@@ -256,8 +264,13 @@ class LabelCounts(TableReprMixin):
         return cls(**counts, n_test=plain["n_test"], groups=groups)
 
 
-#: Fields of `LabelCounts` with one number per label, which are keys of its dict.
-COUNT_FIELDS = ("training", "hits", "predicted", "true")
+#: Fields of `LabelCounts` with one number per label, by their keys in its dict.
+COUNT_FIELDS = {
+    "training": "training_positives",
+    "hits": "true_positives",
+    "predicted": "predicted",
+    "true": "true",
+}
 
 
 def pooled_metrics(
@@ -296,8 +309,8 @@ def pooled_metrics(
 
     >>> import numpy as np
     >>> from scumble.evaluate.model_selection.folds import LabelCounts, pooled_metrics
-    >>> def fold(hits, predicted, true):
-    ...     counts = (np.array([n]) for n in (5, hits, predicted, true))
+    >>> def fold(true_positives, predicted, true):
+    ...     counts = (np.array([n]) for n in (5, true_positives, predicted, true))
     ...     return LabelCounts(*counts, n_test=10, groups={})
     >>> pooled_metrics([fold(2, 2, 2), fold(0, 2, 0)])["macro_precision"]
     0.5
@@ -324,9 +337,9 @@ def label_table(folds: Iterable[LabelCounts], names: Sequence[str]) -> RecordLis
     counts = _sum_counts(folds, np.ones((len(folds), len(names)), bool))
     columns: dict[str, Any] = {
         "name": list(names),
-        "training_positives": np.mean([fold.training for fold in folds], axis=0).tolist(),
+        "training_positives": np.mean([fold.training_positives for fold in folds], axis=0).tolist(),
         "test_positives": counts.true.tolist(),
-        "true_positives": counts.hits.tolist(),
+        "true_positives": counts.true_positives.tolist(),
         "false_positives": counts.false_positives.tolist(),
         "false_negatives": counts.false_negatives.tolist(),
     }
@@ -345,7 +358,7 @@ def _pooled_counts(folds: Sequence[LabelCounts], *, group: str | None) -> Counts
     A label counts on a fold if enough training rows have it and if it belongs to the group there
     (None: any label). Labels without a test row on these folds are left out.
     """
-    is_counted = np.stack([fold.training >= MIN_TRAINING_POSITIVES for fold in folds])
+    is_counted = np.stack([fold.training_positives >= MIN_TRAINING_POSITIVES for fold in folds])
     if group is not None:
         is_counted &= np.stack([fold.groups[group] for fold in folds])
     counts = _sum_counts(folds, is_counted)
@@ -363,7 +376,7 @@ def _sum_counts(folds: Sequence[LabelCounts], is_counted: Array) -> Counts:
         return (is_counted * np.array(values)).sum(axis=0)
 
     return Counts(
-        hits=add_up([fold.hits for fold in folds]),
+        true_positives=add_up([fold.true_positives for fold in folds]),
         predicted=add_up([fold.predicted for fold in folds]),
         true=add_up([fold.true for fold in folds]),
         size=add_up([[fold.n_test] for fold in folds]),

@@ -429,7 +429,9 @@ class FixedFolds(BaseSplitter, name="fixed", display_group="Given"):
 def read_folds(path: str | os.PathLike[str]) -> Array:
     """Read fold numbers from a CSV file of `write_folds` as array of shape (n_samples, n_repeats).
 
-    Errors in the file raise a ReadError with the line number.
+    Raises a ReadError for a wrong header or row, with its line number, and for a file that is not
+    CSV, without one; and a DataError if a repetition has fewer than two folds, or gaps among their
+    numbers.
     """
     source = InputFile(path)
     with source.open(progress=False) as stream:

@@ -151,7 +151,7 @@ class ScoreTable(TableReprMixin):
         best = max(defined) if self.higher_is_better else min(defined)
         return {column for column, mean in means.items() if mean == best}
 
-    def ranks(self) -> dict[str, float]:
+    def mean_ranks(self) -> dict[str, float]:
         """Return the mean rank of every method over the data sets with a value of all methods.
 
         Returns
@@ -181,7 +181,7 @@ class ScoreTable(TableReprMixin):
                         "n": self.n_cells[row, column],
                     }
                 )
-        ranks = {method: _none_if_nan(rank) for method, rank in self.ranks().items()}
+        ranks = {method: _none_if_nan(rank) for method, rank in self.mean_ranks().items()}
         return {"metric": self.metric, "values": values, "ranks": ranks}
 
     def _repr_title(self) -> str:
@@ -195,7 +195,7 @@ class ScoreTable(TableReprMixin):
         """Return the table of the repr: means per data set, and a last row with mean ranks."""
         rows = [(row, *values) for row, values in zip(self.rows, self.values, strict=True)]
         if self.higher_is_better is not None:
-            rows.append(("mean rank", *self.ranks().values()))
+            rows.append(("mean rank", *self.mean_ranks().values()))
         return TableView(("data set", *self.columns), rows, len(rows))
 
 
@@ -506,18 +506,22 @@ def check_numbers(values: Any, *, name: str, caller: str, dimensions: int = 1) -
     Raises a ParameterError, with the names of parameter and caller, for values that are no numbers
     or not finite (with the index of the first one), and for other numbers of dimensions.
     """
-    must = f"The {name!r} parameter of {caller} must"
+    requirement = f"The {name!r} parameter of {caller} must"
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"{must} hold numbers only: {error}.") from error
+        raise ParameterError(f"{requirement} hold numbers only: {error}.") from error
     if numbers.ndim != dimensions:
-        raise ParameterError(f"{must} have {dimensions} dimension(s). Got {numbers.ndim} instead.")
+        raise ParameterError(
+            f"{requirement} have {dimensions} dimension(s). Got {numbers.ndim} instead."
+        )
     not_finite = np.argwhere(~np.isfinite(numbers))
     if len(not_finite):
         index = tuple(not_finite[0])
         got = f"{numbers[index]} at [{', '.join(map(str, index))}]"
-        raise ParameterError(f"{must} hold finite numbers. Got {got}: leave such cases out first.")
+        raise ParameterError(
+            f"{requirement} hold finite numbers. Got {got}: leave such cases out first."
+        )
     return numbers
 
 

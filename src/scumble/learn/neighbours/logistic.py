@@ -8,6 +8,7 @@ likelihood has its maximum at infinity, it keeps the coefficients finite.
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,12 +62,14 @@ def fit_logistic(
     *,
     sample_weight: Array | None = None,
     ridge: float = RIDGE,
+    tolerance: float = TOLERANCE,
     label_names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> LogisticModels:
     """Fit a logistic regression on the columns of X for each label.
 
-    X has no missing values and no nominal columns. ``ridge`` is the factor of the penalty. Warn of
+    X has no missing values and no nominal columns. ``ridge`` is the factor of the penalty. Newton's
+    method ends with a step that improves the log-likelihood by less than ``tolerance``. Warn of
     labels whose regression does not converge, by their ``label_names`` or else their indices.
     """
     # Newton's method with backtracking converges fast near the optimum, and also for separable
@@ -79,7 +82,7 @@ def fit_logistic(
     is_large = min(columns.shape) > MAX_NEWTON_COLUMNS
     if not is_large:
         columns, rotation = _rotate(columns)
-    fit = _fit_quasi_newton if is_large else _fit_newton
+    fit = _fit_quasi_newton if is_large else partial(_fit_newton, tolerance=tolerance)
     n_rows, n_labels = Y.shape
     Y_by_label = sparse.csc_array(Y)
     if sample_weight is None:
@@ -201,10 +204,13 @@ def _initial_coefficients(is_positive: Array, weights: Array, n_columns: int) ->
     return beta
 
 
-def _fit_newton(X: Any, is_positive: Array, weights: Array, ridge: float) -> _FittedCoefficients:
+def _fit_newton(
+    X: Any, is_positive: Array, weights: Array, ridge: float, *, tolerance: float
+) -> _FittedCoefficients:
     """Return the coefficients of one label by Newton's method.
 
-    ``is_positive`` says which rows of the standardized X have the label.
+    ``is_positive`` says which rows of the standardized X have the label; the method ends with a
+    step of which less gain in log-likelihood than ``tolerance`` is expected.
     """
     beta = _initial_coefficients(is_positive, weights, X.shape[1])
     n_steps = kernels.minimize_loss(
@@ -212,7 +218,7 @@ def _fit_newton(X: Any, is_positive: Array, weights: Array, ridge: float) -> _Fi
         is_positive=is_positive,
         sample_weight=weights,
         ridge=ridge,
-        tolerance=TOLERANCE,
+        tolerance=tolerance,
         max_steps=MAX_NEWTON_STEPS,
         beta=beta,
     )

@@ -8,11 +8,13 @@ from scipy import sparse
 from scumble._core.neighbours import Space, nearest_neighbours
 from scumble._core.parameters import Choice, Int
 from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.classifier_tags import ClassifierTags
 
 
 class NeighbourClassifier(BaseMultilabelClassifier):
     """Base class of the classifiers that count the labels of the nearest training rows."""
 
+    classifier_tags = ClassifierTags(weights_equal_repetitions=False)
     _parameter_constraints = {
         **BaseMultilabelClassifier._parameter_constraints,
         "n_neighbors": Int(minimum=1),
@@ -23,7 +25,7 @@ class NeighbourClassifier(BaseMultilabelClassifier):
 
     def _store_training_rows(self, X: Any, Y: sparse.csr_array) -> None:
         """Set `space_` (the scaled training rows), `labels_` and `n_neighbors_`."""
-        self.space_ = Space.of(X, self._codes.n_values, shift=True)
+        self.space_ = Space.from_matrix(X, self._codes.n_values, shift=True)
         self.labels_ = Y.copy()
         # A training row is not a neighbour of itself.
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)

@@ -13,6 +13,7 @@ from scumble._core.errors import ParameterError, ParameterTypeError, parameter_e
 from scumble._core.parallel import run_in_threads
 from scumble._core.parameters import AnyValue, Bool, Int
 from scumble.learn.base import BaseRanker, MultilabelClassifierConstraint
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.inner_classifier import TrainingData, fit_with_scores
 from scumble.learn.rankers.bagged_trees import BaggedTrees
 from scumble.learn.rankers.calibration import Calibration
@@ -83,7 +84,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         Blend weight of each ranker; they sum to one.
     calibration_ : Calibration
         The curves that turn blended scores into probabilities.
-    second_ : StackedRidge or None
+    stacked_ridge_ : StackedRidge or None
         The stacked ridge regression, if there is one.
     classes_ : list of ndarray, or ndarray
         The two values of each label; the classes if ``y`` held one class per row.
@@ -133,6 +134,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
            [0, 1]])
     """
 
+    classifier_tags = ClassifierTags(weights_equal_repetitions=False, sparse_equals_dense=False)
     _parameter_constraints = {
         **BaseRanker._parameter_constraints,
         "rankers": AnyValue("None or a list of classifiers"),
@@ -176,9 +178,9 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
             kernels = ("laplacian", "rbf", "linear")
             return [*map(RidgeRanker, kernels), BaggedTrees(columns=1.0)]
         if isinstance(self.rankers, str) or not hasattr(self.rankers, "__len__"):
-            must = "be None or a list of classifiers"
+            requirement = "be None or a list of classifiers"
             raise ParameterTypeError(
-                str(parameter_error("rankers", "BlendedRanker", must, self.rankers))
+                str(parameter_error("rankers", "BlendedRanker", requirement, self.rankers))
             )
         if len(self.rankers) == 0:
             raise ParameterError(
@@ -229,10 +231,10 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
         blended = np.zeros(Y.shape, order="F")
         for weight, ranker_scores in zip(self.weights_, scaled_scores, strict=True):
             blended += weight * ranker_scores
-        self.second_ = None
+        self.stacked_ridge_ = None
         if self.stacking and n_labels > 1 and n_rows >= _MIN_ROWS_PER_LABEL * n_labels:
             seed = int(generator.integers(2**31 - 1))
-            self.second_, blended = StackedRidge.fit(
+            self.stacked_ridge_, blended = StackedRidge.fit(
                 blended, Y, sample_weight, seed=seed, n_jobs=self.n_jobs
             )
         self.calibration_ = Calibration.fit(blended, Y, sample_weight)
@@ -248,8 +250,8 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
                 continue
             scores = ranker.predict_scores(X, self._codes.n_values, caller="BlendedRanker")
             blended += weight * scale.transform(scores, n_jobs=self.n_jobs)
-        if self.second_ is not None:
-            blended = self.second_.add_to(blended, n_jobs=self.n_jobs)
+        if self.stacked_ridge_ is not None:
+            blended = self.stacked_ridge_.add_to(blended, n_jobs=self.n_jobs)
         return self.calibration_.transform(blended)
 
     def _get_or_fit_weights(self, scaled_scores: list[Array], Y: sparse.csr_array) -> Array:
@@ -307,8 +309,8 @@ def _check_blend_weights(weights: Any, n_rankers: int) -> Array:
         return np.full(n_rankers, 1 / n_rankers)
     values = np.asarray(weights, np.float64) if np.ndim(weights) == 1 else np.zeros(0)
     if values.shape != (n_rankers,) or not are_valid_weights(values):
-        must = f"hold {n_rankers} numbers >= 0, one per ranker, not all 0"
-        raise parameter_error("weights", "BlendedRanker", must, weights)
+        requirement = f"hold {n_rankers} numbers >= 0, one per ranker, not all 0"
+        raise parameter_error("weights", "BlendedRanker", requirement, weights)
     return values / values.sum()
 
 
@@ -325,10 +327,11 @@ def fit_blend_weights(
 
     ``scaled_scores`` are the out-of-sample scores of each ranker on its rank scale. The search
     begins at ``start_weights`` and multiplies the weight of one ranker at a time. The start is
-    returned if there is only one ranker, or no label to compare with, see `sample_labels`.
+    returned if there is only one ranker, or no label to compare with, see
+    `labels_for_weight_search`.
     """
     Y_by_column = Y.tocsc()
-    labels = sample_labels(Y_by_column)
+    labels = labels_for_weight_search(Y_by_column)
     if len(scaled_scores) == 1 or len(labels) == 0:
         return start_weights
 
@@ -388,7 +391,7 @@ def single_label_average_precision(scores: Array, positive_rows: Array) -> float
     return float((n_positives_at_least / n_at_least).mean())
 
 
-def sample_labels(Y_by_column: Any) -> Array:
+def labels_for_weight_search(Y_by_column: Any) -> Array:
     """Return the indices of the labels that blend weights are estimated with.
 
     They are the labels that at least three rows have and some have not; if there are more than a

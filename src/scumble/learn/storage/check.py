@@ -240,8 +240,11 @@ def _check_tree(tree: Any, n_values: Array, n_classes: int) -> None:
 def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values: Array) -> None:
     """Raise a ReadError unless children come after their parents, and every value has a child.
 
-    The first four arrays are by node, see `scumble.learn.trees.c45.tree.Tree`; ``n_values`` is by
-    column: the number of categories, 0 for a numeric column.
+    The first four arrays have a value per node: ``feature`` is the column that the node splits, -1
+    for a leaf; ``cut`` is the value at which it splits a numeric column, NaN for a nominal one;
+    ``first`` is the index of its first child, and ``width`` the number of its children, which
+    follow one another. ``n_values`` has a value per column: the number of categories, 0 for a
+    numeric column.
     """
     inner_nodes = np.flatnonzero(feature >= 0)
     columns = feature[inner_nodes]
@@ -256,7 +259,10 @@ def check_nodes(feature: Array, cut: Array, first: Array, width: Array, n_values
 
 
 def _check_space(space: Space) -> None:
-    """Raise a ReadError unless the arrays of a space have the right types and sizes."""
+    """Raise a ReadError unless the arrays of the stored training rows have right types and sizes.
+
+    A `Space` holds the training rows of a nearest-neighbour search.
+    """
     values = space.values
     stored = values.data if sparse.issparse(values) else values
     n_columns = values.shape[1] if getattr(values, "ndim", 0) == 2 else -1
@@ -372,7 +378,8 @@ def _check_blend(model: BlendedRanker) -> None:
     scales = model.rank_scales_
     curves = model.calibration_
     sizes = {len(part) for part in (rankers, scales, model.weights) if part is not None}
-    ensure(hasattr(model, "weights_"), EARLIER_VERSION)
+    has_all_attributes = hasattr(model, "weights_") and hasattr(model, "stacked_ridge_")
+    ensure(has_all_attributes, EARLIER_VERSION)
     fits = len(sizes) == 1 and is_vector(model.weights_, np.float64, len(rankers))
     ensure(fits and are_valid_weights(model.weights_), "the rankers do not fit")
     for ranker, scale in zip(rankers, scales, strict=True):
@@ -381,7 +388,7 @@ def _check_blend(model: BlendedRanker) -> None:
     fits = isinstance(curves, Calibration)
     fits = fits and are_vectors(curves.intercepts, curves.slopes, size=model.n_labels_)
     ensure(fits, "the curves of the labels do not fit")
-    stacked = model.second_
+    stacked = model.stacked_ridge_
     if stacked is not None:
         fits = isinstance(stacked, StackedRidge) and isinstance(stacked.ranker, RidgeRanker)
         ensure(fits, "the stacked ridge regression is missing, or of another type")

@@ -102,8 +102,8 @@ class BinaryRelevance(ProblemTransformationClassifier, name="br", display_group=
         caller = type(self).__name__
         class_weight, estimator = self.class_weight, self.estimator
         if isinstance(class_weight, Mapping) and not set(class_weight) <= {0, 1}:
-            must = "contain the weights of 0 (without a label) and 1 (with it)"
-            raise parameter_error("class_weight", caller, must, class_weight)
+            requirement = "contain the weights of 0 (without a label) and 1 (with it)"
+            raise parameter_error("class_weight", caller, requirement, class_weight)
         is_supported = (
             uses_c45(estimator)
             or class_weight_parameter(estimator) is not None

@@ -72,8 +72,8 @@ def check_hierarchy(hierarchy: Any, n_labels: int, *, caller: str) -> Hierarchy:
     if not isinstance(checked, tuple):
         checked = (checked,)
     if sorted(_leaves(checked)) != list(range(n_labels)):
-        must = f"hold each of the {n_labels} labels once, by its number"
-        raise parameter_error("hierarchy", caller, must, hierarchy)
+        requirement = f"hold each of the {n_labels} labels once, by its number"
+        raise parameter_error("hierarchy", caller, requirement, hierarchy)
     return checked
 
 

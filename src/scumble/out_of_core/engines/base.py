@@ -43,7 +43,10 @@ class Column:
 
 
 def column_from_type(name: str, type_name: str) -> Column:
-    """Return the column for an engine's name of its type, such as ``VARCHAR[]``."""
+    """Return a `Column`, given the name of its type in SQL, such as ``VARCHAR[]``.
+
+    Its kind is "other" for a type that cannot hold labels.
+    """
     lower_name = type_name.lower()
     is_list = lower_name.endswith("[]") or lower_name.startswith("array<")
     if is_list:
@@ -56,7 +59,10 @@ def column_from_type(name: str, type_name: str) -> Column:
 
 @contextmanager
 def open_arrow_dataset(files: Files) -> Iterator[Any]:
-    """Open Arrow files as one ``pyarrow.dataset.Dataset``; translate errors of Arrow."""
+    """Yield the ``pyarrow.dataset.Dataset`` of Arrow files.
+
+    Errors of Arrow or of the system in the ``with`` block become `ReadError`.
+    """
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -90,7 +96,7 @@ class Dialect:
         return f"{mark}{column.replace(mark, mark * 2)}{mark}"
 
     def text(self, value: str) -> str:
-        """Return a text as a SQL literal."""
+        """Return a text as a SQL literal, quoted and escaped."""
         if self.name == "spark":
             escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         else:
@@ -98,7 +104,7 @@ class Dialect:
         return f"'{escaped}'"
 
     def expand_macros(self, sql: str) -> str:
-        """Replace every ``NAME!(arguments)`` by the engine's expression."""
+        """Return a statement with expressions of ``macros`` for every ``NAME!(arguments)``."""
         while True:
             match = _MACRO.search(sql)
             if match is None:
@@ -111,7 +117,10 @@ class Dialect:
 
 
 def _parse_arguments(sql: str, start: int) -> tuple[list[str], int]:
-    """Return the arguments up to the closing parenthesis, and the position after it."""
+    """Return the arguments of a macro, and the position after its closing parenthesis.
+
+    ``start`` is the position after the opening parenthesis in ``sql``.
+    """
     depth = 0
     position = start
     argument_start = start
@@ -154,28 +163,31 @@ class Engine(Protocol):
     dialect: Dialect
 
     def open(self, table: str, files: Files) -> list[Column]:
-        """Register files as a table; return its columns."""
+        """Make files available as a table of SQL, without reading them; return its columns."""
 
     def create_table(self, table: str, *queries: str, title: str) -> None:
-        """Create a table with the rows of all queries."""
+        """Create a table with the rows of all queries; show progress under ``title``."""
 
     def n_slices(self, n_labelsets: int) -> int:
-        """Return the number of slices of a table of labelsets that fit into memory one by one."""
+        """Return into how many slices to divide ``n_labelsets`` labelsets.
+
+        Each slice must fit into memory while its scores are computed.
+        """
 
     def create_view(self, table: str, sql: str) -> None:
-        """Create a view of a query."""
+        """Create a view of a query: a table that is computed when it is used."""
 
     def load(self, table: str, content: Any) -> None:
-        """Register an Arrow table."""
+        """Make an Arrow table available as a table of SQL."""
 
     def query(self, sql: str, *, title: str) -> Any:
-        """Run a query; return an Arrow table."""
+        """Run a query; return its result as an Arrow table."""
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
         """Write the rows of a query to Parquet files in a folder."""
 
     def drop(self, table: str) -> None:
-        """Drop a table."""
+        """Delete a table that is not needed any more."""
 
     def close(self) -> None:
         """Release memory, files and connections."""

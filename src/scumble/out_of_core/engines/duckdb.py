@@ -10,13 +10,13 @@ from typing import Any
 from scumble._core.errors import ParameterError, ReadError, ScumbleError, WriteError
 from scumble._core.optional import import_optional_dependency
 from scumble._core.parallel import thread_count
-from scumble._core.progress import progress_bar
+from scumble._core.progress import is_progress_shown, progress_bar
 from scumble.out_of_core.engines.base import Column, Dialect, column_from_type, open_arrow_dataset
 from scumble.out_of_core.files import Files
 
-#: Interval at which the progress of a query is read.
+#: Seconds between two readings of the progress of a query: often enough for a smooth bar.
 _POLL_SECONDS = 0.2
-#: Memory for scoring a labelset: one hash table holds its sums, another one the labelset.
+#: Bytes of memory for scoring a labelset: one hash table holds its sums, another one the labelset.
 BYTES_PER_LABELSET = 130
 _BYTES_PER_UNIT = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
@@ -108,7 +108,7 @@ class DuckDBEngine:
             ) from error
 
     def open(self, table: str, files: Files) -> list[Column]:
-        """Register files as a view; return its columns."""
+        """Make files available as a view; return its columns."""
         if files.format == "arrow":
             with open_arrow_dataset(files) as content:
                 self.load(table, content)
@@ -120,14 +120,14 @@ class DuckDBEngine:
         return [column_from_type(row[0], row[1]) for row in rows]
 
     def create_table(self, table: str, *queries: str, title: str) -> None:
-        """Create a table with the rows of all queries."""
+        """Create a table with the rows of all queries, and show progress under a title."""
         prefix = f"CREATE OR REPLACE TABLE {table} AS"
         for sql in queries:
             self._run(f"{prefix} {self.dialect.expand_macros(sql)}", title)
             prefix = f"INSERT INTO {table}"
 
     def n_slices(self, n_labelsets: int) -> int:
-        """Return the number of slices of a table of labelsets that fit into memory one by one."""
+        """Return into how many slices to divide ``n_labelsets`` labelsets for the memory limit."""
         # DuckDB spills the state of a single join or grouping, but not of several at once.
         [[size]] = self._run("SELECT current_setting('memory_limit')", "Planning").fetchall()
         number, unit = size.split()  # such as 143.0 MiB
@@ -144,11 +144,11 @@ class DuckDBEngine:
         )
 
     def load(self, table: str, content: Any) -> None:
-        """Register an Arrow table."""
+        """Make an Arrow table available as a view."""
         self._connection.register(table, content)
 
     def query(self, sql: str, *, title: str) -> Any:
-        """Run a query; return an Arrow table."""
+        """Run a query; return its result as an Arrow table."""
         duckdb_sql = self.dialect.expand_macros(sql)
         return self._run_work(lambda: self._connection.sql(duckdb_sql).to_arrow_table(), title)
 
@@ -165,7 +165,7 @@ class DuckDBEngine:
         self._run(statement, title)
 
     def drop(self, table: str) -> None:
-        """Drop a table."""
+        """Delete a table, if it exists."""
         self._run(f"DROP TABLE IF EXISTS {table}", "Clearing up")
 
     def close(self) -> None:
@@ -174,11 +174,14 @@ class DuckDBEngine:
         shutil.rmtree(self._spill_folder, ignore_errors=True)
 
     def _run(self, sql: str, title: str) -> Any:
-        """Run a statement with a progress bar."""
+        """Run a statement with a progress bar; return the connection, which holds the result."""
         return self._run_work(lambda: self._connection.execute(sql), title)
 
     def _run_work(self, work: Callable[[], Any], title: str) -> Any:
-        """Call a function with a progress bar, and translate the errors of DuckDB."""
+        """Return the result of a function that uses DuckDB.
+
+        Show a progress bar, and raise exceptions of scumble for those of DuckDB.
+        """
         try:
             with progress_bar(title, 100) as advance, self._report_progress(advance):
                 return work()
@@ -187,13 +190,17 @@ class DuckDBEngine:
 
     @contextmanager
     def _report_progress(self, advance: Any) -> Iterator[None]:
-        """Advance a progress bar of 100 steps from another thread, while a query runs."""
-        if advance.__name__ == "_ignore":  # no bar is shown
+        """Advance a progress bar of 100 steps while the ``with`` block runs a query.
+
+        A thread reads the progress; if no progress is shown, nothing happens.
+        """
+        if not is_progress_shown():
             yield
             return
         done = threading.Event()
 
         def poll() -> None:
+            """Report the progress of the query until it is done."""
             reported = 0
             while not done.wait(_POLL_SECONDS):
                 percent = int(self._connection.query_progress())
@@ -216,7 +223,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _translate_error(duckdb: Any, error: Exception) -> ScumbleError:
-    """Build our exception for an exception of DuckDB."""
+    """Return the exception of scumble for an exception of the module ``duckdb``."""
     text = str(error).strip()
     lower_text = text.lower()
     if isinstance(error, duckdb.OutOfMemoryException) or "max_temp_directory_size" in lower_text:

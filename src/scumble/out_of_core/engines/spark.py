@@ -72,8 +72,11 @@ class SparkEngine:
         self._temporary_folders: list[tempfile.TemporaryDirectory[str]] = []
 
     def open(self, table: str, files: Files) -> list[Column]:
-        """Register files as a view; return its columns. Arrow files are converted to Parquet."""
-        with _translate_errors("Opening the files"):
+        """Make files available as a view; return its columns.
+
+        Arrow files are converted to Parquet first.
+        """
+        with _run_with_progress("Opening the files"):
             for path in files.roots:  # Spark may have cached files that were replaced since
                 self._session.catalog.refreshByPath(_uri(path))
             if files.format == "csv":
@@ -86,7 +89,10 @@ class SparkEngine:
             return [column_from_type(name, type_name) for name, type_name in frame.dtypes]
 
     def _as_parquet(self, files: Files) -> list[str]:
-        """Convert Arrow files to Parquet, because Spark cannot read them; return the folder."""
+        """Convert Arrow files, which Spark cannot read, to Parquet; return a list with the folder.
+
+        The folder is temporary; `close` deletes it.
+        """
         import pyarrow.dataset as ds
 
         folder = tempfile.TemporaryDirectory(prefix="scumble-")
@@ -96,8 +102,8 @@ class SparkEngine:
         return [folder.name]
 
     def create_table(self, table: str, *queries: str, title: str) -> None:
-        """Create a view of the rows of all queries, which are cached when first computed."""
-        with _translate_errors(title):
+        """Create a view of the rows of all queries; Spark keeps them once they are computed."""
+        with _run_with_progress(title):
             frame = self._sql(" UNION ALL ".join(queries)).persist()
             frame.createOrReplaceTempView(table)
             self._cached_tables[table] = frame
@@ -108,22 +114,22 @@ class SparkEngine:
 
     def create_view(self, table: str, sql: str) -> None:
         """Create a view of a query."""
-        with _translate_errors("Opening"):
+        with _run_with_progress("Opening"):
             self._sql(sql).createOrReplaceTempView(table)
 
     def load(self, table: str, content: Any) -> None:
-        """Register an Arrow table."""
-        with _translate_errors("Opening"):
+        """Make an Arrow table available as a view."""
+        with _run_with_progress("Opening"):
             self._session.createDataFrame(content).createOrReplaceTempView(table)
 
     def query(self, sql: str, *, title: str) -> Any:
-        """Run a query; return an Arrow table."""
-        with _translate_errors(title):
+        """Run a query; return its result as an Arrow table."""
+        with _run_with_progress(title):
             return self._sql(sql).toArrow()
 
     def write(self, sql: str, folder: str, *, partition_by: Sequence[str], title: str) -> None:
         """Write the rows of a query to Parquet files in a folder that all executors can access."""
-        with _translate_errors(title):
+        with _run_with_progress(title):
             writer = self._sql(sql).write.mode("append").option("compression", "zstd")
             if partition_by:
                 writer = writer.partitionBy(*partition_by)
@@ -135,7 +141,7 @@ class SparkEngine:
     def close(self) -> None:
         """Remove all tables from the cache, and stop the session if this engine created it."""
         for frame in reversed(self._cached_tables.values()):  # tables before those they depend on
-            with _translate_errors("Clearing up"):
+            with _run_with_progress("Clearing up"):
                 frame.unpersist()
         self._cached_tables.clear()
         for folder in self._temporary_folders:
@@ -149,8 +155,11 @@ class SparkEngine:
 
 
 @contextmanager
-def _translate_errors(title: str) -> Iterator[None]:
-    """Show a progress bar, and translate the errors of Spark."""
+def _run_with_progress(title: str) -> Iterator[None]:
+    """Show a progress bar while the ``with`` block runs.
+
+    Raise exceptions of scumble for those of Spark in the block.
+    """
     try:
         with progress_bar(title):
             yield
@@ -161,7 +170,10 @@ def _translate_errors(title: str) -> Iterator[None]:
 
 
 def _get_session(spark: Any) -> Any:
-    """Return the session that the ``spark`` parameter of `SparkEngine` describes."""
+    """Return the Spark session for the ``spark`` parameter of `SparkEngine`.
+
+    None gives the active session, or a new one; a text is the address that a new one connects to.
+    """
     from pyspark.sql import SparkSession
 
     if spark is None:
@@ -188,14 +200,14 @@ def _get_session(spark: Any) -> Any:
 
 
 def _uri(path: str) -> str:
-    """Return the URI of a local or remote path."""
+    """Return the URI of a local path; a remote path is one already."""
     if is_remote(path):
         return path
     return Path(os.path.abspath(path)).as_uri()
 
 
 def _translate_error(error: Exception) -> ScumbleError:
-    """Build our exception for an exception of Spark."""
+    """Return the exception of scumble for an exception of Spark."""
     text = str(error).strip()
     lower_text = text.lower()
     first_lines = "\n".join(text.splitlines()[:6])

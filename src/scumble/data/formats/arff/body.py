@@ -1,9 +1,9 @@
 """Reads the rows of an ARFF file with a compiled parser, and explains its faults.
 
-An *attribute* is a column of the file: a feature or a label. An *event* is a value that the
-compiled parser leaves to Python code, such as a text or a date, or a fault: the code of what is
-wrong with a row. The parser writes a limited number of rows to *buffers*, from which they are
-copied.
+An *attribute* is a column of the file: a feature or a label. The compiled parser reports *events*
+to Python code: *deferred values*, which it does not parse itself, such as a text or a date; and at
+the end a *fault*, the code of what is wrong with a row, if there is one. The parser writes a
+limited number of rows to *buffers*, from which they are copied.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ _LABEL_KINDS = {"numeric": kernel.NUMBER_LABEL, "nominal": kernel.NOMINAL_LABEL}
 
 
 class _Event(NamedTuple):
-    """A value that the compiled parser left to Python, or a fault."""
+    """A deferred value, which the compiled parser left to Python, or a fault."""
 
     value_index: int  # among the values of the buffer; of a weight: number of the row
     attribute: int  # its number; negative for a weight, or if the row as a whole is wrong
@@ -139,8 +139,16 @@ class Rows:
 
     Attributes
     ----------
-    values, indices, present, row_ends, events : arrays
-        The buffers, see `Parser.parse`.
+    values : array of float
+        Buffer for the values of features, row by row.
+    indices : array of int or None
+        Buffer for the column of each value; None if rows of the file are dense.
+    present : array of int
+        Buffer for the labels that are present, row by row.
+    row_ends : array of ``kernel.ROW_ENDS``
+        Buffer for the ends of each row in ``values`` and in ``present``.
+    events : array of ``kernel.EVENT``
+        Buffer for deferred values, and for a fault.
     n_rows : int
         Number of rows copied so far.
     weighted : list of tuple
@@ -297,7 +305,8 @@ class BodyReader:
             position = state["position"]
             events = self._rows.events[: state["n_events"]]
             is_fault = status < 0
-            self._parse_events(block, self._rows, events[:-1] if is_fault else events)
+            deferred_values = events[:-1] if is_fault else events  # a fault is the last event
+            self._parse_deferred_values(block, self._rows, deferred_values)
             if is_fault:
                 self._raise_fault(status, block, _Event(*events[-1].item()))
             self._rows.copy_buffers(state["n_rows"], state["n_present"], state["n_values"])
@@ -358,19 +367,20 @@ class BodyReader:
             X.data[is_never_empty[X.indices]] -= 1
             X.eliminate_zeros()
 
-    def _parse_events(self, block: bytes, rows: Rows, events: Array) -> None:
+    def _parse_deferred_values(self, block: bytes, rows: Rows, deferred: Array) -> None:
         """Parse the values that the compiled parser left and write them to the buffers of ``rows``.
 
-        Weights are appended to ``rows.weighted``. None of the events is a fault.
+        ``deferred`` are the events of these values. Weights are appended to ``rows.weighted``.
         """
-        is_weight = events["attribute"] == kernel.WEIGHT
-        is_long = events["status"] == kernel.LATER_LONG
+        is_weight = deferred["attribute"] == kernel.WEIGHT
+        is_long = deferred["status"] == kernel.LATER_LONG
         if is_weight.any():
-            weights = list(self._parse_weights(block, events[is_weight]))
-            rows.weighted.append((rows.n_rows + events["index"][is_weight], weights))
+            weights = list(self._parse_weights(block, deferred[is_weight]))
+            rows.weighted.append((rows.n_rows + deferred["index"][is_weight], weights))
         if is_long.any():
-            rows.values[events["index"][is_long]] = self._parse_long_numbers(block, events[is_long])
-        texts = events[~(is_weight | is_long)]
+            long_numbers = self._parse_long_numbers(block, deferred[is_long])
+            rows.values[deferred["index"][is_long]] = long_numbers
+        texts = deferred[~(is_weight | is_long)]
         rows.values[texts["index"]] = [
             self._parse_text(block, _Event(*event)) for event in texts.tolist()
         ]
@@ -405,7 +415,7 @@ class BodyReader:
         return values
 
     def _parse_text(self, block: bytes, event: _Event) -> float:
-        """Return the value of an event: the code of a text or nominal value, a date or a number.
+        """Return a deferred value: the code of a text or nominal value, a date or a number.
 
         A number gets here if it is quoted or a word such as ``inf``. Raise ReadError for a value
         that its attribute cannot have.

@@ -200,9 +200,9 @@ class _HeaderParser:
         if text.startswith(("'", '"')):
             value = scan(text, 0)
             name = value.text
-            after = text[value.end :].strip(BLANKS)
-            if after and not after.startswith("%"):
-                raise self._error(f"{excerpt(after)} follows the quoted name of the relation.")
+            remainder = text[value.end :].strip(BLANKS)
+            if remainder and not remainder.startswith("%"):
+                raise self._error(f"{excerpt(remainder)} follows the quoted name of the relation.")
         else:  # unquoted names with blanks are common: take the line up to a comment
             name = re.split(f"[{re.escape(BLANKS)}]%", " " + text)[0].strip(BLANKS)
         self.header.relation = name
@@ -239,15 +239,15 @@ class _HeaderParser:
         word = _TYPE.match(text)
         assert word is not None  # the pattern fits the empty word
         keyword = word[0].lower()
-        after = text[word.end() :]
+        remainder = text[word.end() :]
         if keyword in _NUMERIC_TYPES:
-            self._check_after(name, after, _AFTER_NUMERIC_TYPE)
+            self._check_remainder(name, remainder, _AFTER_NUMERIC_TYPE)
             return AttributeType("numeric", integer=_NUMERIC_TYPES[keyword])
         if keyword == "string":
-            self._check_after(name, after)
+            self._check_remainder(name, remainder)
             return AttributeType("string")
         if keyword == "date":
-            return self._parse_date(name, after)
+            return self._parse_date(name, remainder)
         if keyword == "relational":
             raise self._error(
                 f"the attribute {excerpt(name)} is relational (rows within rows), which has no "
@@ -259,18 +259,19 @@ class _HeaderParser:
             "string, date or {value, value, ...}."
         )
 
-    def _parse_date(self, name: str, after: str) -> AttributeType:
-        """Return the type of a date attribute; ``after``, the text after "date", may be a pattern.
+    def _parse_date(self, name: str, remainder: str) -> AttributeType:
+        """Return the type of a date attribute.
 
-        Raise ReadError for a pattern that is not supported.
+        ``remainder``, the text after "date", may begin with a pattern. Raise ReadError for a
+        pattern that is not supported.
         """
-        after = after.lstrip(BLANKS)
+        remainder = remainder.lstrip(BLANKS)
         pattern = None
         end = 0
-        if after and after[0] not in "%{":
-            value = scan(after, 0)
+        if remainder and remainder[0] not in "%{":
+            value = scan(remainder, 0)
             pattern, end = value.text, value.end
-        self._check_after(name, after[end:])
+        self._check_remainder(name, remainder[end:])
         try:
             date_format(pattern)
         except ValueError as error:
@@ -299,7 +300,7 @@ class _HeaderParser:
             position = skip_blanks(text, value.end)
             if text[position : position + 1] == ",":
                 position = skip_blanks(text, position + 1)
-        self._check_after(name, text[position + 1 :])
+        self._check_remainder(name, text[position + 1 :])
         if len(set(categories)) < len(categories):
             duplicate = excerpt(first_duplicate(categories))
             raise self._error(
@@ -323,13 +324,16 @@ class _HeaderParser:
             position = skip_blanks(text, name.end, commas=True)
         return names
 
-    def _check_after(self, name: str, after: str, allowed: re.Pattern[str] = _AFTER_TYPE) -> None:
-        """Raise ReadError unless ``after``, the text after a type, matches the pattern ``allowed``.
+    def _check_remainder(
+        self, name: str, remainder: str, allowed: re.Pattern[str] = _AFTER_TYPE
+    ) -> None:
+        """Raise ReadError unless the text after a type matches the pattern ``allowed``.
 
-        By default that is an attribute weight or a comment, or nothing.
+        By default this allows an attribute weight, a comment, or nothing. ``name`` is that of the
+        attribute, ``remainder`` the text.
         """
-        if not allowed.fullmatch(after):
+        if not allowed.fullmatch(remainder):
             raise self._error(
-                f"{excerpt(after.strip(BLANKS))} follows the type of the attribute "
+                f"{excerpt(remainder.strip(BLANKS))} follows the type of the attribute "
                 f"{excerpt(name)}. Expected the end of the line. A name with blanks needs quotes."
             )

@@ -91,7 +91,7 @@ def read_label_xml(file: InputFile | Path | str) -> LabelHierarchy:
         ) from error
     except (ValueError, LookupError) as error:  # an unknown encoding
         raise source.error(f"the XML cannot be read ({error}).") from error
-    return LabelHierarchy(_collect_parents(root, source), source.where)
+    return LabelHierarchy(_collect_parents(root, source), source.display_name)
 
 
 def _collect_parents(root: Any, source: InputFile) -> dict[str, str | None]:

@@ -52,9 +52,11 @@ def read_arff(
     declared_labels : callable
         Takes the header and the columns; returns the labels that the format declares. It is called
         if ``labels`` is None.
-    labels, encoding
-        The options of `scumble.read`. A file whose encoding is not specified and that is not UTF-8
-        is read as Latin-1, with a warning.
+    labels : sequence, int, str or Path, optional
+        Columns that are labels, see `scumble.read`; None: those that the format declares.
+    encoding : str or None
+        Encoding of the file. If it is None, a file that is not UTF-8 is read as Latin-1, with a
+        warning.
     null_is_missing : bool
         Whether the word ``<null>`` is a missing value.
     name_from_relation : callable
@@ -80,8 +82,8 @@ def read_arff(
     if parsed is None:
         parsed = _parse_file(source, resolve_labels, "latin-1", null_is_missing)
         warnings.warn(
-            f"{source.where}, line {line}: the file is not UTF-8 and was read as Latin-1. If names "
-            "look wrong, name the right encoding=...",
+            f"{source.display_name}, line {line}: the file is not UTF-8 and was read as Latin-1. "
+            "If names look wrong, name the right encoding=...",
             ScumbleWarning,
             stacklevel=4,
         )

@@ -99,7 +99,7 @@ def arff_column(
             declared_feature=Feature(name, "date", date_format=pattern),
             format_value=lambda value: quote(formatter.format(value)),
         )
-    return number_column(feature, "numeric")
+    return numeric_column(feature, "numeric")
 
 
 def nominal_column(feature: Feature, separator: str) -> ArffColumn:
@@ -116,16 +116,18 @@ def nominal_column(feature: Feature, separator: str) -> ArffColumn:
     )
 
 
-def number_column(feature: Feature, real_type: str, limits: str = "") -> ArffColumn:
-    """Return how a numeric feature, or a date as milliseconds, is written.
+def numeric_column(feature: Feature, real_type: str, value_range: str = "") -> ArffColumn:
+    """Return how a numeric feature, or a date as milliseconds since 1970, is written.
 
-    Its type is "integer" if the feature is declared so, else ``real_type``, followed by ``limits``.
+    Its type is "integer" for a numeric feature with ``integer`` set, else ``real_type``.
+    ``value_range`` is text appended to the type, such as " [0, 5]" in KEEL files; it is empty for
+    WEKA.
     """
     integer = feature.integer and feature.kind == "numeric"
     number_type = "integer" if integer else real_type
     return ArffColumn(
         name=feature.name,
-        declaration=number_type + limits,
+        declaration=number_type + value_range,
         declared_feature=Feature(feature.name, integer=integer),
     )
 

@@ -105,8 +105,9 @@ class Layout:
         Columns that have no name in the header.
     text_columns, category_columns : set of int
         Columns that the options ``text`` and ``category`` name.
-    kept_columns : set of int
-        Columns that are read as they are, without inference.
+    as_is_columns : set of int
+        Columns that are read as they are, without inference: those of the options ``keep`` and
+        ``category``, and all features of a file that `write_csv` wrote.
     """
 
     names: list[str] | None
@@ -119,7 +120,7 @@ class Layout:
     unnamed_columns: set[int] = field(default_factory=set)
     text_columns: set[int] = field(default_factory=set)
     category_columns: set[int] = field(default_factory=set)
-    kept_columns: set[int] = field(default_factory=set)
+    as_is_columns: set[int] = field(default_factory=set)
 
     @property
     def label_names(self) -> list[str] | None:
@@ -208,24 +209,25 @@ def _assign_other_columns(layout: Layout, columns: FileColumns, options: CsvOpti
     ]
     # With labels=[] every column is a feature, as it is: this is how unlabelled rows are read.
     if options.keep is True or options.labels == []:
-        layout.kept_columns = set(layout.feature_columns)
+        layout.as_is_columns = set(layout.feature_columns)
     else:
-        layout.kept_columns = set(columns.column_indices(options.keep, "keep"))
+        layout.as_is_columns = set(columns.column_indices(options.keep, "keep"))
     _assign_texts_and_categories(layout, columns, options)
-    if 0 not in layout.kept_columns:
+    if 0 not in layout.as_is_columns:
         has_name = layout.names is not None and 0 not in layout.unnamed_columns
         first_name = columns.names[0].strip().lower()
         layout.may_have_row_numbers = not has_name or first_name in ROW_NUMBER_NAMES
 
 
 def _assign_texts_and_categories(layout: Layout, columns: FileColumns, options: CsvOptions) -> None:
-    """Set ``text_columns`` and ``category_columns`` from the options; keep the latter as they are.
+    """Set ``text_columns`` and ``category_columns`` from the options.
 
+    Category columns are added to ``as_is_columns``.
     Raise ReadError for a column that is not a feature, or that both options name.
     """
     layout.text_columns = _select_features(layout, columns, options.text, "text")
     layout.category_columns = _select_features(layout, columns, options.category, "category")
-    layout.kept_columns |= layout.category_columns
+    layout.as_is_columns |= layout.category_columns
     duplicates = sorted(layout.text_columns & layout.category_columns)
     if duplicates:
         name = columns.names[duplicates[0]]
@@ -272,7 +274,7 @@ def _layout_from_marks(source: InputFile, header: list[str], options: CsvOptions
             layout.weight_column = column
         else:
             layout.feature_columns.append(column)
-            layout.kept_columns.add(column)  # the writer's columns need no inference
+            layout.as_is_columns.add(column)  # the writer's columns need no inference
     if layout.label_columns and layout.label_list_column is not None:
         raise source.error(
             f"the header has columns {LABEL_MARK}... and {LABEL_LISTS_MARK} as well. Expected one "

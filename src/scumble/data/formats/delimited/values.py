@@ -78,8 +78,9 @@ class FeatureColumns:
 
     Attributes
     ----------
-    column_flags : array of bool, shape (n_columns, 3)
-        For each column whether it holds no text, only whole numbers, at least one number.
+    is_numeric, is_integer, has_values : ndarray of bool, shape (n_columns,)
+        Whether each column holds no text so far, only whole numbers, at least one number. They are
+        views of one array, which the compiled parser updates.
     texts : dict of int to TextCodes
         The codes of the texts of each text column, by position.
     late_text_columns : set of int
@@ -91,13 +92,14 @@ class FeatureColumns:
         """Begin without any rows."""
         self.columns = np.array(columns, np.int64)
         self.decimal = decimal
-        self.column_flags = np.tile(np.array([True, True, False]), (len(columns), 1))
+        self._column_flags = np.tile(np.array([True, True, False]), (len(columns), 1))
+        self.is_numeric, self.is_integer, self.has_values = self._column_flags.T
         self.texts = {
             position: TextCodes()
             for position, column in enumerate(columns)
             if column in text_columns
         }
-        self.column_flags[list(self.texts), 0] = False
+        self.is_numeric[list(self.texts)] = False
         self.late_text_columns: set[int] = set()
         self.blocks: list[Array] = []
 
@@ -107,7 +109,7 @@ class FeatureColumns:
         The values have shape (n_rows, n_columns). Texts become codes, missing values NaN. Columns
         that turn out to hold text after the first block are added to ``late_text_columns``.
         """
-        flags = self.column_flags.view(np.uint8)
+        flags = self._column_flags.view(np.uint8)
         values, long_numbers = parse_numbers(cells, self.columns, flags, ord(self.decimal))
         if len(long_numbers):
             row, position, start, end = long_numbers.T
@@ -115,7 +117,7 @@ class FeatureColumns:
             if self.decimal != ".":
                 text = np.frombuffer(text.tobytes().translate(SWAP_DECIMAL_MARKS), np.uint8)
             values[row, position] = exact_floats(text, start, end)
-        for position in np.flatnonzero(~self.column_flags[:, 0]).tolist():
+        for position in np.flatnonzero(~self.is_numeric).tolist():
             if position not in self.texts and self.blocks:
                 self.late_text_columns.add(position)
                 continue
@@ -148,8 +150,8 @@ class FeatureColumns:
         """
         if position in categories:
             return Feature(name, "nominal", categories[position])
-        _, is_integer, has_values = self.column_flags[position]
-        return Feature(name, integer=bool(is_integer and has_values))
+        holds_integers = self.is_integer[position] and self.has_values[position]
+        return Feature(name, integer=bool(holds_integers))
 
 
 def preview_text_columns(
