@@ -1,6 +1,6 @@
 """Make the objects that the components of a plan name.
 
-These are data sets, resamplers, classifiers and splitters; see `Component` in `scumble.results.cell`.
+These are data sets, resamplers, classifiers and splitters; see `Component`.
 """
 
 from __future__ import annotations
