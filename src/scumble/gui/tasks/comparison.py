@@ -48,8 +48,8 @@ def run_comparison(
     options : dict
         Options for its reader.
     """
+    from scumble.evaluate import compare
     from scumble.evaluate.metrics.label_groups import metric_title
-    from scumble.experiment import compare
     from scumble.report.evaluation import best_sentences
 
     classifiers_by_name = {
