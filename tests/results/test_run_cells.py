@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scumble.experiment import Store, StoreError, run_cells
-from tests.experiment.toys import instant, logged, make_cells, quick, troubled, troubled_cells
+from tests.results.toys import instant, logged, make_cells, quick, troubled, troubled_cells
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -122,7 +122,7 @@ def test_two_runners_on_one_store_share_the_work(tmp_path, importable, monkeypat
     monkeypatch.setenv("TOY_LOG", str(log))
     code = (
         "import sys\nfrom scumble.experiment import Store, run_cells\n"
-        "from tests.experiment.toys import make_cells, logged\n"
+        "from tests.results.toys import make_cells, logged\n"
         "with Store(sys.argv[1]) as store:\n"
         "    print(run_cells(make_cells(80), store, compute=logged, n_jobs=0).n_done)\n"
     )
@@ -194,7 +194,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_done(tmp_path):
 def test_workers_end_with_their_parent(tmp_path, importable):
     code = (
         "import sys, os, time\nfrom scumble.experiment import Store, run_cells\n"
-        "from tests.experiment.toys import make_cells\n"
+        "from tests.results.toys import make_cells\n"
         "def told(cell):\n"
         "    open(sys.argv[1] + '.pid', 'w').write(str(os.getpid()))\n"
         "    time.sleep(1200)\n"

@@ -13,7 +13,7 @@ import pytest
 from scumble._core.processes import is_alive, machine_id, process_start_time
 from scumble.evaluate.statistics.stored_scores import score_table_from_cells
 from scumble.experiment import Component, Result, Store, StoreError
-from tests.experiment.toys import make_cells
+from tests.results.toys import make_cells
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from scumble._core.errors import ParameterError
 from scumble.experiment import Store, run_cells
-from tests.experiment.toys import instant, make_cells, slow_then_logged, troubled, troubled_cells
+from tests.results.toys import instant, make_cells, slow_then_logged, troubled, troubled_cells
 
 distributed = pytest.importorskip("distributed", reason="pip install 'scumble[cluster]'")
 ROOT = Path(__file__).resolve().parents[2]
