@@ -383,7 +383,7 @@ def test_the_live_table_shows_what_runs(folder, capsys):
         watch.on_event("begin", cells[1])
         watch.on_event("end", Outcome(cells[0], None, "error", "no", 1.0))
         console = Console(file=io.StringIO(), width=100)
-        console.print(watch._table())
+        console.print(watch._live_table())
     assert "the plan: 4 cells, 0 done; about 30 s" in capsys.readouterr().out
     shown = console.file.getvalue()
     assert "1 of 4 cells, 1 failed" in shown
