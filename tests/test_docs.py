@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import scumble
+from scumble import catalogue
+from scumble._core.registry import KINDS
 from scumble.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -153,3 +155,37 @@ def test_the_statistics_are_on_the_api_pages(api_pages):
 def find(full_name):
     room, _, name = full_name.rpartition(".")
     return getattr(import_module(room), name)
+
+
+def names_in_pages():
+    """Return all words of the guide, the README and the examples."""
+    pages = [
+        ROOT / "README.md",
+        *(DOCS / "guide").glob("*.rst"),
+        *(DOCS / "guide").glob("*.inc"),
+        *DOCS.glob("*.rst"),
+        *GALLERY,
+    ]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    return set(re.findall(r"\w+", "\n".join(texts)))
+
+
+def names_in_tables():
+    """Return the names of the registered parts, which the generated tables of the guide list."""
+    names = set()
+    for kind in KINDS:
+        for part in catalogue.entries(kind).values():
+            definition = getattr(part, "function", part)
+            names.add(getattr(definition, "__name__", ""))
+    return names
+
+
+def test_everything_exported_is_named_in_the_guide_or_an_example():
+    named = names_in_pages() | names_in_tables()
+    absent = [
+        f"{module.__name__}.{name}"
+        for module in public_modules()
+        for name in module.__all__
+        if name not in named
+    ]
+    assert absent == []

@@ -34,7 +34,7 @@ DATA = ("films.arff", "films.xml")
 OUTPUTS = (FileRole.WRITES, FileRole.WRITES_DATA, FileRole.WRITES_PARTS)
 
 #: For each command that writes: a call for each parameter that names what is written, and what
-#: must not be named there. A new command that writes fails the test until it stands here.
+#: must not be named there. A command that is not listed is called by `usual_calls`.
 WRITING = {
     "demo": [("--output", "demo --output {out}", ())],
     "report": [
@@ -89,7 +89,6 @@ PRINTING = {
     "data path", "experiment status", "experiment table", "experiment compare", "paper audit",
     "paper claims", "paper plan", "methods",
 }  # fmt: skip
-CALLS = [(call, kept) for calls in WRITING.values() for _, call, inputs in calls for kept in inputs]
 
 
 def leaves(command, name=""):
@@ -105,6 +104,22 @@ COMMANDS = dict(leaves(get_command(app)))
 
 def marks_of(name):
     return find_file_parameters(COMMANDS[name].callback)
+
+
+def usual_calls(name):
+    """Return the calls of a command with a data set as its first argument, as in `WRITING`."""
+    calls = []
+    for role, title in marks_of(name).values():
+        if role in OUTPUTS:
+            option = f"{title} " if title.startswith("--") else ""
+            calls.append((title, f"{name} films.arff {option}{{out}}", DATA))
+    return calls
+
+
+ALL_CALLS = {name: WRITING.get(name) or usual_calls(name) for name in COMMANDS}
+CALLS = [
+    (call, kept) for calls in ALL_CALLS.values() for _, call, inputs in calls for kept in inputs
+]
 
 
 @pytest.fixture
@@ -142,10 +157,11 @@ def refused(capsys, call):
 
 
 def test_every_command_says_what_it_writes():
-    assert set(COMMANDS) == set(WRITING) | PRINTING
+    assert set(COMMANDS) >= set(WRITING) | PRINTING
+    assert not any(ALL_CALLS[name] for name in PRINTING)
     for name in COMMANDS:
         written = {title for mark, title in marks_of(name).values() if mark in OUTPUTS}
-        assert written == {title for title, _, _ in WRITING.get(name, ())}, name
+        assert written == {title for title, _, _ in ALL_CALLS[name]}, name
 
 
 def test_a_parameter_that_speaks_of_writing_is_marked():

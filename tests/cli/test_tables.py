@@ -22,7 +22,7 @@ OPTIONS = (
     "--text",
     "subject",
 )
-#: A call of every command that reads a data set; a new one fails the test until it stands here.
+#: Calls of commands that read a data set; of the others, the data set is the only argument.
 READING = {
     "summary": "summary tickets.csv",
     "labels": "labels tickets.csv",
@@ -41,6 +41,18 @@ READING = {
     "split": "split tickets.csv --output parts.parquet --seed 0",
     "score": "score scores.csv tickets.csv",
 }
+
+
+def commands_that_read():
+    """Return the names of the commands that have the options of plain tables."""
+    names = []
+    for name in COMMAND_MODULES:
+        command = load_command(name)
+        subcommands = getattr(command, "commands", {"": command}).values()
+        options = {parameter.name for subcommand in subcommands for parameter in subcommand.params}
+        if "option" in options and name != "gui":
+            names.append(name)
+    return names
 
 
 @pytest.fixture
@@ -69,10 +81,10 @@ def test_every_command_that_reads_has_the_options():
             if "option" in known:
                 assert set(TABLE_OPTIONS) <= known, name
                 reading.add(name)
-    assert reading == {*READING, "gui"}
+    assert reading >= {*READING, "gui"}
 
 
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", commands_that_read())
 def test_every_command_reads_the_table(capsys, folder, name):
     data = the_tickets()
     if name == "predict":
@@ -82,7 +94,7 @@ def test_every_command_reads_the_table(capsys, folder, name):
     if name in ("thresholds", "score"):
         cells = data.Y.toarray() * 0.5 + 0.25
         pd.DataFrame(cells, columns=data.labels).to_csv("scores.csv", index=False)
-    out, err = run(capsys, *READING[name].split(), *OPTIONS)
+    out, err = run(capsys, *READING.get(name, f"{name} tickets.csv").split(), *OPTIONS)
     assert "error" not in err
     assert out
     written = {"remedial": "remedial.parquet", "resample": "resampled.parquet"}

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scumble.experiment import PlanError, Store, run_cells
+from scumble._core.errors import ParameterError
+from scumble.experiment import Store, run_cells
 from tests.experiment.toys import instant, make_cells, slow_then_logged, troubled, troubled_cells
 
 distributed = pytest.importorskip("distributed", reason="pip install 'scumble[cluster]'")
@@ -68,6 +69,9 @@ def test_limits_hold_on_the_cluster(cluster, tmp_path):
 
 
 def test_a_wrong_address_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("scumble.experiment.executors.CONNECT_TIMEOUT", 1)
-    with Store(tmp_path / "a.db") as store, pytest.raises(PlanError, match="no Dask scheduler"):
+    monkeypatch.setattr("scumble.results.executors.CONNECT_TIMEOUT", 1)
+    with (
+        Store(tmp_path / "a.db") as store,
+        pytest.raises(ParameterError, match="no Dask scheduler"),
+    ):
         run_cells(make_cells(1), store, compute=instant, cluster="tcp://127.0.0.1:1")

@@ -13,15 +13,16 @@ from rich.console import Console
 from scipy import sparse
 
 import scumble
+from scumble._core.errors import ParameterError
 from scumble.cli.experiment import _print_report, _RunMonitor
 from scumble.cli.main import main
 from scumble.evaluate import LabelCounts, cross_validate, evaluate, pooled_metrics
+from scumble.evaluate.statistics.stored_scores import score_table_from_cells
 from scumble.experiment import (
     Cell,
     Component,
     Outcome,
     Plan,
-    PlanError,
     RunReport,
     RuntimeEstimate,
     Store,
@@ -33,8 +34,8 @@ from scumble.experiment import (
 )
 from scumble.experiment.components import make_classifier, make_resamplers, make_splitter
 from scumble.experiment.compute_cell import compute_cell
+from scumble.experiment.extra_scores import EXTRA_SCORES, mean_f1_with_hits, mean_ir_with_zeros
 from scumble.experiment.result_tables import long_table
-from scumble.experiment.store import score_table_from_cells
 from scumble.learn import BinaryRelevance, fit_dataset
 from scumble.resample import REMEDIAL
 from tests.learn.test_texts import ticket_frame
@@ -110,7 +111,8 @@ def test_texts_of_a_plain_table_become_words_of_the_training_part(tmp_path):
 
 
 def test_without_a_classifier_only_the_training_part_is_measured(folder):
-    cell = by_place(plan_cells(the_plan(folder)))["none", "remedial", 0]
+    plan = the_plan(folder, extra_scores=["mean_ir_zero"])
+    cell = by_place(plan_cells(plan))["none", "remedial", 0]
     scores = compute_cell(cell).scores
     assert set(scores) == {
         f"{when}.{name}"
@@ -122,21 +124,17 @@ def test_without_a_classifier_only_the_training_part_is_measured(folder):
 
 
 def test_mldrs_mean_counts_labels_that_do_not_occur():
-    from scumble.experiment.compute_cell import _measures
-
-    measured = _measures("before", np.array([[1, 0, 0], [1, 1, 0]]))
-    assert measured["before.mean_ir"] == 1.5
-    assert measured["before.mean_ir_zero"] == 1.0
+    summary = scumble.characterize(np.array([[1, 0, 0], [1, 1, 0]]))
+    assert summary.mean_ir == 1.5
+    assert mean_ir_with_zeros(summary) == 1.0
 
 
 def test_means_over_rows_and_labels_with_a_hit():
-    from scumble.experiment.compute_cell import _mean_f1_with_hits
-
     Y = sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool))
     said = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 0]])
     # rows: 2/4, no hit, 2/2; labels: 2*2/(2+3), no hit, no hit
-    assert _mean_f1_with_hits(Y, said) == pytest.approx((0.75, 0.8))
-    assert np.isnan(_mean_f1_with_hits(Y, np.zeros((3, 3)))).all()
+    assert mean_f1_with_hits(Y, said) == pytest.approx((0.75, 0.8))
+    assert np.isnan(mean_f1_with_hits(Y, np.zeros((3, 3)))).all()
 
 
 def test_foreign_classifiers_and_kept_predictions(folder):
@@ -272,12 +270,32 @@ def test_cells_of_earlier_stores_are_completed_when_a_plan_asks(folder, tmp_path
             cursor.execute("UPDATE cells SET details = '{}'")
         assert run(plan, store, n_jobs=0).n_done == 0
         for name in ("all.macro_f1", "pooled.macro_f1"):
-            with pytest.raises(PlanError, match="an earlier version computed lack it"):
+            with pytest.raises(ParameterError, match="an earlier version computed lack it"):
                 score_table_from_cells(store.cells(), name)
         asking = the_plan(folder, resamplers=["none"], metrics=["pooled.macro_f1"])
         assert run(asking, store, n_jobs=0).n_done == 2
         assert run(asking, store, n_jobs=0).n_done == 0
         np.testing.assert_equal({c["key"]: c["scores"] for c in store.cells()}, before)
+
+
+def test_extra_scores_are_computed_when_a_plan_asks_for_them(folder, tmp_path):
+    names = {name for group in EXTRA_SCORES.values() for name in group}
+    plan = the_plan(folder, resamplers=["none"])
+    asking = the_plan(folder, resamplers=["none"], extra_scores=["ignore", "hits"])
+    with Store(tmp_path / "a.db") as store:
+        run(plan, store, n_jobs=0)
+        before = {cell["key"]: cell["scores"] for cell in store.cells()}
+        assert not any(names & scores.keys() for scores in before.values())
+        assert run(asking, store, n_jobs=0).n_done == 2  # those without a classifier have no more
+        assert run(asking, store, n_jobs=0).n_done == 0
+        assert run(plan, store, n_jobs=0).n_done == 0
+        added = set()
+        for cell in store.cells():
+            scores_before = before[cell["key"]]
+            scores = {name: cell["scores"][name] for name in scores_before}
+            np.testing.assert_equal(scores, scores_before)
+            added |= cell["scores"].keys() - scores_before.keys()
+    assert added == {*EXTRA_SCORES["ignore"], *EXTRA_SCORES["hits"]}
 
 
 def test_data_that_changed_since_planning_is_refused(folder, tmp_path):

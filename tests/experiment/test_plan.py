@@ -104,6 +104,11 @@ def test_folds_are_shared_and_classifiers_see_the_same_seed_before_and_after(pla
         (("seeds = [1, 2]", "seeds = []"), "no seeds"),
         (("seconds = 60", "seconds = -1"), "'seconds' must be a number above 0"),
         (('["f1"]', '["f2"]'), "no metric 'f2'"),
+        (('["f1"]', '["ignore.f1"]'), r"needs extra_scores = \['ignore'\]"),
+        (
+            ("seeds = [1, 2]", 'extra_scores = ["all"]'),
+            "'extra_scores' has ignore, hits",
+        ),
         (('["f1"]', '["minorty.macro_f1"]'), "Did you mean 'minority.macro_f1'"),
         (('["f1"]', '["pooled.macro_auc"]'), "no metric 'pooled.macro_auc'"),
         (('["f1"]', '["few.f1"]'), "no metric 'few.f1'"),

@@ -16,8 +16,8 @@ from scumble.evaluate.statistics import (
     wilcoxon,
 )
 from scumble.experiment import Cell, Component, Result, Store
-from scumble.experiment.cell import score_name_error, score_names
 from scumble.experiment.result_tables import compare_methods, export, read_cells
+from scumble.experiment.score_names import score_name_error, score_names
 from scumble.plots.statistics import plot_critical_difference
 from tests.cli.test_cli import run
 

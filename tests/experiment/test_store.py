@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from scumble._core.processes import is_alive, machine_id, process_start_time
+from scumble.evaluate.statistics.stored_scores import score_table_from_cells
 from scumble.experiment import Component, Result, Store, StoreError
-from scumble.experiment.store import score_table_from_cells
 from tests.experiment.toys import make_cells
 
 

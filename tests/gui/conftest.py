@@ -1,5 +1,6 @@
 """A server for tests, and a client that knows its token."""
 
+import json
 import os
 import re
 import signal
@@ -118,10 +119,42 @@ def server() -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def client(server: Running) -> Iterator[Client]:
-    """A client of it."""
+    """A client of it; all its requests and responses are compared with the OpenAPI document."""
     headers = {"authorization": f"Bearer {TOKEN}"}
-    with Client(base_url=f"{server.address}/api/v1", headers=headers, timeout=PATIENCE) as client:
+    address = f"{server.address}/api/v1"
+    hooks = {"response": [check_described]}
+    with Client(base_url=address, headers=headers, timeout=PATIENCE, event_hooks=hooks) as client:
         yield client
+
+
+def check_described(response: Any) -> None:
+    """Compare a response, and the request if it was not refused, with the OpenAPI document."""
+    from scumble.gui.api.routes import ROUTES, openapi_document
+    from tests.gui.test_api import check
+
+    request = response.request
+    path = request.url.path.removeprefix("/api/v1")
+    where = f"{request.method} {path}"
+    for route in ROUTES:
+        pattern = re.sub(r"{\w+}", "[^/]+", route.path.replace(".", r"\."))
+        if route.method == request.method and re.fullmatch(pattern, path):
+            break
+    else:
+        assert response.status_code in (404, 405), where
+        return
+    operation = openapi_document()["paths"][route.path][route.method.lower()]
+    described = operation["responses"].get(str(response.status_code))
+    assert described is not None, f"{where}: {response.status_code}"
+    content = described.get("content", {})
+    media_type = response.headers.get("content-type", "").partition(";")[0]
+    if "application/json" in content:
+        assert media_type == "application/json", where
+        response.read()
+        check(response.json(), content["application/json"]["schema"], where)
+    is_json_body = "application/json" in operation.get("requestBody", {}).get("content", {})
+    if response.is_success and is_json_body and request.content:
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        check(json.loads(request.content), schema, where)
 
 
 @pytest.fixture(scope="session")

@@ -5,18 +5,18 @@ import gzip
 import io
 import json
 import math
+import re
 import sys
 import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
 
 import httpx
 import numpy as np
 import pytest
 
 import scumble
-from scumble.gui.api.routes import ROUTES, UPLOAD_ROUTE
+from scumble.gui.api.routes import ROUTES, openapi_document
 from scumble.gui.methods import make_resampler
 from scumble.gui.pages import _row_order
 from scumble.measures.summary import to_json_value
@@ -53,8 +53,8 @@ def all_rows(client, path, **query):
         page = client.get(path, params={"limit": 500, "offset": offset, **query}).json()
         rows += page["rows"]
         offset += 500
-        if offset >= page["found"]:
-            assert len(rows) == page["found"]
+        if offset >= page["n_matches"]:
+            assert len(rows) == page["n_matches"]
             return rows
 
 
@@ -62,14 +62,17 @@ def all_rows(client, path, **query):
 
 
 def described():
-    text = (files("scumble.gui") / "openapi.json").read_text(encoding="utf-8")
-    return json.loads(text)
+    return openapi_document()
 
 
 def check(value, schema, where="answer"):
     """Compare a value with a schema: the part of JSON Schema that we use."""
     if "$ref" in schema:
         schema = described()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    for part in schema.get("allOf", ()):
+        check(value, part, where)
+    if "anyOf" in schema:
+        assert any(conforms(value, part) for part in schema["anyOf"]), where
     kinds = {
         "object": dict,
         "array": list,
@@ -89,15 +92,24 @@ def check(value, schema, where="answer"):
         assert value in schema["enum"], where
     if isinstance(value, dict):
         assert set(schema.get("required", ())) <= set(value), (where, set(value))
-        if schema.get("required"):
+        if schema.get("additionalProperties") is False:
             assert set(value) <= set(schema["properties"]), (where, set(value))
         for key, item in value.items():
             part = schema.get("properties", {}).get(key) or schema.get("additionalProperties")
             if part:
                 check(item, part, f"{where}.{key}")
     if isinstance(value, list) and "items" in schema:
+        assert schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf), where
         for item in value[:20]:
             check(item, schema["items"], f"{where}[]")
+
+
+def conforms(value, schema):
+    try:
+        check(value, schema)
+    except AssertionError:
+        return False
+    return True
 
 
 def test_the_description_names_every_address_and_no_other(client):
@@ -107,8 +119,83 @@ def test_the_description_names_every_address_and_no_other(client):
         for method in calls
         if method != "parameters"
     }
-    assert described_addresses == {(method, path) for method, path, _ in ROUTES} | {UPLOAD_ROUTE}
+    assert described_addresses == {(route.method, route.path) for route in ROUTES}
+    assert len(ROUTES) == len(described_addresses)
     assert client.get("/openapi.json").json() == described()
+
+
+def all_schemas(part):
+    """Yield all schemas of a part of the description."""
+    if isinstance(part, list):
+        for item in part:
+            yield from all_schemas(item)
+    elif isinstance(part, dict):
+        for key, item in part.items():
+            if key == "properties":
+                for schema in item.values():
+                    yield schema
+                    yield from all_schemas(schema)
+            elif key not in ("default", "enum"):
+                if key in ("schema", "items", "additionalProperties") and isinstance(item, dict):
+                    yield item
+                yield from all_schemas(item)
+
+
+def test_the_description_is_openapi():
+    """The rules of OpenAPI 3.1 and of JSON Schema for what we use of them."""
+    document = described()
+    assert document["openapi"] == "3.1.0"
+    assert {"title", "version"} <= set(document["info"])
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    for path, calls in document["paths"].items():
+        variables = set(re.findall(r"{(\w+)}", path))
+        for method, operation in calls.items():
+            assert method in ("get", "post", "delete")
+            assert operation["summary"]
+            parameters = operation.get("parameters", [])
+            names = [(parameter["in"], parameter["name"]) for parameter in parameters]
+            assert len(set(names)) == len(names)
+            assert {name for place, name in names if place == "path"} == variables
+            assert all(parameter["in"] in ("path", "query") for parameter in parameters)
+            assert all(p["required"] for p in parameters if p["in"] == "path")
+            assert all("schema" in parameter for parameter in parameters)
+            assert ("requestBody" in operation) <= (method == "post")
+            for status, response in operation["responses"].items():
+                assert re.fullmatch(r"[245]\d\d", status)
+                assert response["description"]
+            assert sum(status.startswith("2") for status in operation["responses"]) == 1
+    types = {"object", "array", "string", "boolean", "null", "integer", "number"}
+    keywords = {
+        *("type", "enum", "default", "description", "format", "$ref", "anyOf", "allOf"),
+        *("properties", "required", "additionalProperties", "items", "minItems", "maxItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength"),
+    }
+    components = document["components"]["schemas"]
+    schemas = [*components.values(), *all_schemas(document["paths"]), *all_schemas(components)]
+    assert len(schemas) > 300
+    for schema in schemas:
+        assert set(schema) <= keywords
+        listed = schema.get("type", [])
+        assert {listed} <= types if isinstance(listed, str) else set(listed) <= types
+        assert set(schema.get("required", ())) <= set(schema.get("properties", {}))
+        if "default" in schema:
+            check(schema["default"], schema)
+    references = re.findall(r'"\$ref": "#/components/schemas/(\w+)"', json.dumps(document))
+    assert set(references) == set(components)
+
+
+@pytest.mark.parametrize("path", ["labels", "labelsets", "features", "labels/0/partners"])
+def test_every_column_of_a_table_can_be_sorted_by(client, films, path):
+    address = f"/datasets/{films['id']}/{path}"
+    operations = described()["paths"][f"/datasets/{{dataset}}/{path.replace('0', '{label}')}"]
+    [sort] = [item for item in operations["get"]["parameters"] if item["name"] == "sort"]
+    columns = sort["schema"]["enum"]
+    header = client.get(f"{address}.csv").text.splitlines()[0].split(",")
+    if path == "labelsets":
+        header.remove("labels")  # a list of names
+    assert columns == header
+    for column in columns:
+        assert client.get(address, params={"sort": column}).json()["sort"] == column
 
 
 def test_answers_look_as_described(client, debtags):
@@ -125,8 +212,8 @@ def test_answers_look_as_described(client, debtags):
         assert answer.status_code == 200, path
         check(answer.json(), content["application/json"]["schema"], path)
     job = client.post("/examples/synthetic", json=SMALL)
-    check(job.json(), {"$ref": "#/components/schemas/Job"})
-    check(client.job(job), {"$ref": "#/components/schemas/Job"})
+    check(job.json(), {"$ref": "#/components/schemas/JobDescription"})
+    check(client.job(job), {"$ref": "#/components/schemas/JobDescription"})
 
 
 # Numbers
@@ -290,7 +377,7 @@ def test_a_page_says_where_it_lies(client, debtags):
     everything = all_rows(client, f"/datasets/{debtags}/labels", sort="count")
     fitting = [row for row in everything if "role::" in row["name"]]
     assert page["rows"] == fitting[2:5]
-    assert page["found"] == len(fitting)
+    assert page["n_matches"] == len(fitting)
     assert page["total"] == 431
     assert (page["sort"], page["order"]) == ("count", "descending")
 
@@ -496,6 +583,94 @@ def test_wrong_bodies_are_refused(client, body, status):
     assert refused.json()["error"]
 
 
+READ_OPTIONS = (
+    "format, member, labels, label_column, label_separator, weight_column, ignore, text, "
+    "category, keep, delimiter, encoding, decimal, header"
+)
+ITEM = "Each item must have a {!r} and may have 'parameters'."
+STEPS = "'steps' must list 1 to 6 methods with their parameters."
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/datasets", {}, "'uploads' must list one file, or a MULAN file and its XML."),
+        (
+            "/datasets",
+            {"uploads": ["a"], "path": "b"},
+            f"There is no option 'path'. Known are: {READ_OPTIONS}.",
+        ),
+        (
+            "/datasets",
+            {"uploads": ["a"], "header": 1},
+            "The option 'header' has a wrong type.",
+        ),
+        (
+            "/datasets",
+            {"uploads": ["a"], "ignore": [None]},
+            "The option 'ignore' must list names or numbers of columns.",
+        ),
+        (
+            "/datasets",
+            {"uploads": ["a"], "labels": [1, "b"]},
+            "'labels' must be names, or column numbers, or a count.",
+        ),
+        ("/examples/synthetic", {"n_labels": "5"}, "'n_labels' must be a number."),
+        (
+            "/examples/synthetic",
+            {"n_labels": 10_001},
+            "'n_labels' must be between 0 and 10,000.",
+        ),
+        (
+            "/tickets",
+            {"address": 1},
+            "'address' must be an address of this API, such as /api/v1/files/NUMBER.",
+        ),
+        ("{dataset}/treatments", {"steps": []}, STEPS),
+        ("{dataset}/treatments", {"steps": [{"method": 3}]}, ITEM.format("method")),
+        ("{dataset}/treatments", {"steps": ["remedial"]}, ITEM.format("method")),
+        (
+            "{dataset}/treatments",
+            {"steps": [{"method": "remedial", "parameters": {"passes": [1]}}]},
+            "'parameters' must hold numbers, words, true, false or null.",
+        ),
+        (
+            "{dataset}/exports",
+            {"format": 1},
+            "'kind' must be data or report, and 'format' one of the formats of this kind.",
+        ),
+        ("{dataset}/advice", {"budget": 0}, "'budget' must be seconds up to 86,400, or null."),
+        (
+            "{dataset}/advice",
+            {"random_state": True},
+            "'random_state' must be a whole number from 0 to 2,147,483,648.",
+        ),
+        ("{dataset}/comparison", {}, "'classifiers' must list 1 to 30 of them."),
+        ("{dataset}/comparison", {"classifiers": ["br"]}, ITEM.format("classifier")),
+        (
+            "{dataset}/comparison",
+            {"classifiers": [{"classifier": "br"}], "treatments": "remedial"},
+            "'treatments' must list at most 30 lists of steps.",
+        ),
+        (
+            "{dataset}/comparison",
+            {"classifiers": [{"classifier": "br"}], "treatments": [[{"method": "mlros"}] * 7]},
+            STEPS,
+        ),
+        (
+            "{dataset}/comparison",
+            {"classifiers": [{"classifier": "br"}], "folds": 1},
+            "'repeats' must be 1 to 10, and 'folds' 2 to 20.",
+        ),
+        ("{dataset}/models", {}, ITEM.format("classifier")),
+    ],
+)
+def test_refusals_say_what_is_allowed(client, films, path, body, message):
+    address = path.replace("{dataset}", f"/datasets/{films['id']}")
+    refused = client.post(address, json=body)
+    assert (refused.status_code, refused.json()) == (422, {"error": message})
+
+
 def test_files_that_do_not_belong_together_are_refused(client):
     xml = client.upload("a.xml", XML.encode()).json()["id"]
     first = client.upload("a.csv", CSV.encode()).json()["id"]
@@ -559,7 +734,7 @@ def test_a_data_set_can_be_closed_once(client):
 
 @pytest.mark.parametrize(
     "path",
-    ["", "/labels", "/labels.csv", "/labelsets", "/features", "/chord", "/comparison"],
+    ["", "/labels", "/labels.csv", "/labelsets", "/features", "/chord", "/before-and-after"],
 )
 def test_what_is_not_open_cannot_be_seen(client, path):
     refused = client.get(f"/datasets/nonesuch{path}")
@@ -640,11 +815,11 @@ def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, ex
     assert (treated["parent"], treated["treatment"], treated["copy"]) == (debtags, TREATED, 1)
     after = scumble.characterize(expected)
     assert client.get(f"/datasets/{treated['id']}").json()["summary"] == after.to_dict()
-    result = client.get(f"/datasets/{treated['id']}/comparison").json()
-    traits = {row["key"]: row for row in result["traits"]}
-    assert traits["scumble"]["before"] == scumble.characterize(data).scumble
-    assert traits["scumble"]["steps"][-1] == after.scumble
-    assert traits["n_instances"]["steps"][-1] == len(expected)
+    result = client.get(f"/datasets/{treated['id']}/before-and-after").json()
+    measures = {row["key"]: row for row in result["measures"]}
+    assert measures["scumble"]["before"] == scumble.characterize(data).scumble
+    assert measures["scumble"]["steps"][-1] == after.scumble
+    assert measures["n_instances"]["steps"][-1] == len(expected)
     assert [step["method"] for step in result["steps"]] == ["REMEDIAL", "MLROS"]
     assert result["steps"][0]["n_one_sided"] > 1000
     first = result["labels"][0]
@@ -653,7 +828,7 @@ def test_a_treatment_is_what_the_library_does(client, debtags, treated, data, ex
 
 
 def test_only_what_was_treated_can_be_compared(client, debtags):
-    assert client.get(f"/datasets/{debtags}/comparison").status_code == 409
+    assert client.get(f"/datasets/{debtags}/before-and-after").status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -723,7 +898,7 @@ def test_runs_with_other_parameters_have_other_names(client, films):
         "films-remedial-passes-2",
         "films-remedial-passes-2-2",
     ]
-    comparison = client.get(f"/datasets/{result[1]['id']}/comparison").json()
+    comparison = client.get(f"/datasets/{result[1]['id']}/before-and-after").json()
     assert comparison["chain"][0]["parameters"] == {"passes": 2, "one_sided": "clone"}
     assert comparison["steps"][0]["title"] == "REMEDIAL(passes=2)"
     for dataset in result:
@@ -738,12 +913,12 @@ def test_the_result_says_that_there_are_rows_without_labels_and_why_it_matters(c
         steps = [{"method": "remedial", "parameters": {"one_sided": one_sided}}]
         job = client.post(f"/datasets/{debtags}/treatments", json={"steps": steps})
         name = client.result(job)["dataset"]["id"]
-        result = client.get(f"/datasets/{name}/comparison").json()
+        result = client.get(f"/datasets/{name}/before-and-after").json()
         [note] = result["notes"]
         assert words in note
         n_one_sided = result["steps"][0]["n_one_sided"]
         assert f"{n_one_sided:,} instances had only rare or only frequent labels" in note
-        [row] = [trait for trait in result["traits"] if trait["key"] == "n_unlabelled"]
+        [row] = [measure for measure in result["measures"] if measure["key"] == "n_unlabelled"]
         n_empty = row["steps"][0] - row["before"]
         assert n_empty == (n_one_sided if one_sided == "clone" else 0)
         assert (f"({n_empty:,} rows in all)" in note) == (one_sided == "clone")

@@ -327,12 +327,12 @@ def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path)
     visit(page, base, "/d/debtags/treat")
     page.get_by_role("button", name="Run").click()
     page.wait_for_url("**result=debtags-remedial")
-    page.wait_for_selector("[data-testid=traits]")
+    page.wait_for_selector("[data-testid=measures]")
     expected = REMEDIAL().resample(data)
     after = scumble.characterize(expected)
 
     def cells(trait):
-        return page.locator(f"[data-trait={trait}] td").all_inner_texts()
+        return page.locator(f"[data-measure={trait}] td").all_inner_texts()
 
     assert cells("scumble")[:2] == [f"{summary.scumble:.6f}", f"{after.scumble:.6f}"]
     assert cells("n_instances")[:2] == [f"{len(data):,}", f"{len(expected):,}"]
@@ -367,7 +367,7 @@ def test_treating_comparing_and_downloading(page, base, data, summary, tmp_path)
     page.go_back()
     page.wait_for_selector("text=the result appears here")
     page.go_forward()
-    page.wait_for_selector("[data-testid=traits]")
+    page.wait_for_selector("[data-testid=measures]")
     page.get_by_role("link", name="Explore").click()
     page.wait_for_url("**/d/debtags-remedial/overview")
     page.wait_for_selector("text=REMEDIAL of")
@@ -386,7 +386,7 @@ def test_steps_can_be_chained_and_a_wrong_parameter_says_so(page, base):
     page.wait_for_url("**result=debtags-remedial-mlrus-percent-10-random-state-0")
     page.wait_for_selector("text=after MLRUS(percent=10, random_state=0)")
     page.reload()  # what is looked at is in the form
-    page.wait_for_selector("[data-testid=traits]")
+    page.wait_for_selector("[data-testid=measures]")
     assert page.get_by_label("Step 2", exact=True).input_value() == "mlrus"
     assert page.get_by_role("spinbutton", name="percent of the rows").input_value() == "10"
     page.get_by_role("button", name="Discard").click()
@@ -431,7 +431,7 @@ def test_work_is_seen_from_every_page_and_told_of_when_it_is_done(page, base, pr
         card.wait_for()
         assert re.search(r"\d+ s", card.inner_text())
     page.get_by_role("link", name="Show result").click()
-    page.wait_for_selector("[data-testid=traits]")
+    page.wait_for_selector("[data-testid=measures]")
     playwright.expect(page.locator("#jobs > *")).to_have_count(0, timeout=PATIENCE)
     assert page.get_by_role("spinbutton", name="passes").input_value() == "2"
     page.get_by_role("button", name="Discard").click()
@@ -584,7 +584,7 @@ def test_before_and_after_fit_a_phone_and_letters_stay_letters_when_it_is_turned
     page = open_page(viewport={"width": 390, "height": 844})
     visit(page, base, "/d/debtags/treat")
     page.get_by_role("button", name="Run").click()
-    page.wait_for_selector("[data-testid=traits]")
+    page.wait_for_selector("[data-testid=measures]")
     wrap = page.get_by_role("region", name="Measures before and after")
     assert wrap.evaluate("it => it.scrollWidth - it.clientWidth") == 0
     dots = page.get_by_role("img", name="SCUMBLE of difficult labels before and after")

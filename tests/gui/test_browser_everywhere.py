@@ -38,7 +38,7 @@ READY = {
     "advise": "[data-testid=methods]",
     "treat": ".step",
     "before_and_after": "[data-testid=side-by-side]",
-    "compare": "[data-testid=proof]",
+    "compare": "[data-testid=comparison]",
     "report": ".saves",
 }
 #: States that no tab leads to: their addresses, and what is there then.
@@ -98,7 +98,7 @@ def find_out(client, photos):
     wishes = {
         "advice": {"budget": None, "random_state": 1},
         "methods": {"methods": methods},
-        "proof": {
+        "comparison": {
             "classifiers": classifiers,
             "treatments": [methods[:1]],
             "repeats": 1,
@@ -272,7 +272,7 @@ def a_file_is_being_read(page, process):
 
 def end_from_outside(page, stopped):
     """Kill all workers, also those that begin only now, until the page tells of it."""
-    alert = page.get_by_role("alert").get_by_text("ended from outside")
+    alert = page.get_by_role("alert").get_by_text("worker process was killed")
     while not alert.count():
         for worker in stopped:
             with suppress(psutil.NoSuchProcess):
@@ -559,9 +559,9 @@ def test_treating_and_downloading_by_keyboard_alone(keyboard, data, tmp_path):
     keyboard.to(page.get_by_role("spinbutton", name="passes")).type("2")
     keyboard.to(page.get_by_role("button", name="Run")).press()
     page.wait_for_url("**result=photos-remedial-passes-2")
-    page.wait_for_selector("[data-testid=traits]")
+    page.wait_for_selector("[data-testid=measures]")
     after = REMEDIAL(passes=2).resample(data)
-    shown = page.locator("[data-trait=scumble] td").all_inner_texts()[1]
+    shown = page.locator("[data-measure=scumble] td").all_inner_texts()[1]
     assert shown == f"{scumble.characterize(after).scumble:.6f}"
     keyboard.to(page.get_by_label("Format", exact=True))
     page.keyboard.type("MEKA")

@@ -169,7 +169,7 @@ def expected(data):
     )
 
 
-def test_a_proof_by_keyboard_alone(page, expected):
+def test_a_comparison_by_keyboard_alone(page, expected):
     visit(page, "compare?classifiers=br,mlknn&treatments=remedial(one_sided=keep)")
     assert page.get_by_test_id("count").inner_text() == "4 methods on 10 folds: 40 models to fit."
     for label, value in (("Folds", "3"), ("Repetitions", "1"), ("Seed", "4")):
@@ -179,12 +179,12 @@ def test_a_proof_by_keyboard_alone(page, expected):
     assert page.get_by_test_id("count").inner_text() == "4 methods on 3 folds: 12 models to fit."
     page.get_by_role("button", name="Compare", exact=True).focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("[data-testid=proof]")
+    page.wait_for_selector("[data-testid=comparison]")
     page.wait_for_selector("h2:focus")  # readers hear that it is done
     plain = expected.to_dict()
     told = page.get_by_test_id("verdicts").locator("li").all_inner_texts()
     assert [text.lstrip("✓✗≈= ") for text in told] == plain["verdicts"]
-    rows = page.get_by_test_id("proof").locator("tbody tr")
+    rows = page.get_by_test_id("comparison").locator("tbody tr")
     for row, method in zip(rows.all(), plain["methods"], strict=True):
         text = row.inner_text()
         assert text.startswith(method["name"])
@@ -197,9 +197,9 @@ def test_a_proof_by_keyboard_alone(page, expected):
         assert f"{sign}{abs(one['difference']):.3f} {word}" in row.inner_text()
 
 
-def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
+def test_a_comparison_in_pictures_and_its_winner_as_a_model(page, data, expected):
     visit(page, "compare")
-    page.wait_for_selector("[data-testid=proof]")
+    page.wait_for_selector("[data-testid=comparison]")
     first = expected.table[0]
     drawn = page.get_by_role("img", name="Change of macro F1 against br")
     assert f"{first.method}: {first.difference:+.3f}".replace("-", "−") in drawn.get_attribute(
@@ -234,15 +234,15 @@ def test_a_proof_in_pictures_and_its_winner_as_a_model(page, data, expected):
 
 def test_running_work_is_found_again_and_cancelled(page, served):
     visit(page, "compare")
-    page.wait_for_selector("[data-testid=proof]")
+    page.wait_for_selector("[data-testid=comparison]")
     with workers_asleep(served[2]) as workers:
         page.get_by_label("Seed", exact=True).fill("77")
         press(page, "Compare")
-        page.get_by_role("progressbar", name="Proof on photos").wait_for()
+        page.get_by_role("progressbar", name="Comparison of classifiers on photos").wait_for()
         assert page.locator("button:focus").inner_text() == "Cancel"
         visit(page, "labels")
         visit(page, "compare")
-        live = page.get_by_role("group", name="Proof on photos")
+        live = page.get_by_role("group", name="Comparison of classifiers on photos")
         live.wait_for()
         assert "so far" in live.inner_text()
         live.get_by_role("button", name="Cancel").click()
@@ -252,7 +252,7 @@ def test_running_work_is_found_again_and_cancelled(page, served):
         assert len(gone) >= 1 or len(workers) > 1
     assert page.get_by_role("button", name="Compare", exact=True).is_enabled()
     visit(page, "compare")
-    page.wait_for_selector("[data-testid=proof]")  # the last one is still there
+    page.wait_for_selector("[data-testid=comparison]")  # the last one is still there
 
 
 @pytest.mark.parametrize("is_anew", [False, True])
@@ -263,7 +263,7 @@ def test_work_that_is_come_back_to_shows_once(page, served, is_anew):
     with workers_asleep(served[2]):
         page.get_by_label("Seed", exact=True).fill("78" if is_anew else "79")
         press(page, "Compare")
-        page.get_by_role("progressbar", name="Proof on photos").wait_for()
+        page.get_by_role("progressbar", name="Comparison of classifiers on photos").wait_for()
         if is_anew:
             visit(page, "labels")
         else:
@@ -273,7 +273,7 @@ def test_work_that_is_come_back_to_shows_once(page, served, is_anew):
         tabs.get_by_role("link", name="Compare", exact=True).click()
         page.get_by_test_id("progress").wait_for()
         playwright.expect(corner).to_have_count(0, timeout=PATIENCE)
-    page.get_by_test_id("proof").wait_for()
+    page.get_by_test_id("comparison").wait_for()
     page.get_by_test_id("progress").wait_for(state="detached")
     page.wait_for_timeout(1500)  # those who watched before ask once a second
     assert corner.all_inner_texts() == []
@@ -333,20 +333,20 @@ def test_what_cannot_be_compared_says_so(page):
 def test_resampled_data_leads_back_to_the_data_as_it_was(page):
     visit(page, "treat?chain=remedial%2Bmlros")
     press(page, "Run")
-    page.wait_for_selector("[data-testid=traits]")
+    page.wait_for_selector("[data-testid=measures]")
     page.get_by_role("link", name="Compare by cross-validation").click()
     page.wait_for_selector("h1 >> text=Compare")
     assert page.get_by_test_id("count").inner_text() == "4 methods on 10 folds: 40 models to fit."
     chain = "remedial(passes=1,one_sided=clone"
     playwright.expect(page.locator(".tick", has_text=f"{chain}")).to_have_count(1, timeout=PATIENCE)
-    with page.expect_request("**/proof") as asked:
+    with page.expect_request("**/comparison") as asked:
         press(page, "Compare")
     [steps] = asked.value.post_data_json["treatments"]
     assert [step["method"] for step in steps] == ["remedial", "mlros"]
     assert steps[1]["parameters"]["percent"] == 25
     page.get_by_role("button", name="Cancel").click()
     page.go_back()
-    page.wait_for_selector("[data-testid=traits]")
+    page.wait_for_selector("[data-testid=measures]")
     page.get_by_role("link", name="Explore").click()
     page.wait_for_selector("[data-measure=scumble]")
     page.get_by_role("link", name="Compare", exact=True).click()

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import io
 import os
+import pickle
 import socket
 import subprocess
 import sys
@@ -20,7 +21,9 @@ import pytest
 import scumble
 from scumble._core.processes import ChildExitedError
 from scumble.gui import folders
+from scumble.gui.api.conversion import convert_query
 from scumble.gui.api.datasets import _parse_label_indices
+from scumble.gui.api.queries import TableQuery
 from scumble.gui.folders import (
     PrivateFolder,
     Uploads,
@@ -28,11 +31,11 @@ from scumble.gui.folders import (
     remove_abandoned_folders,
 )
 from scumble.gui.guard import MEGABYTE, Settings
-from scumble.gui.http_messages import ApiRequest, RequestError
+from scumble.gui.http_messages import RequestError
 from scumble.gui.jobs import Job, Jobs
 from scumble.gui.server import _listen
 from scumble.gui.state import OpenDatasets, ServerState
-from scumble.gui.tasks import pack_with_measures
+from scumble.gui.tasks.packing import pack_with_measures
 from scumble.gui.worker import Worker
 from tests.gui.conftest import PATIENCE, TOKEN, Client, all_busy, asleep, running
 from tests.gui.files import BROKEN, CSV, MEKA
@@ -72,8 +75,8 @@ def test_the_server_can_answer_before_anything_that_computes_is_imported():
 def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
     code = (
         "import sys\n"
-        "from scumble.gui import tasks\n"
-        "end, _ = tasks.run_task(('tasks.open_path', {'name': 'debtags', 'options': {}}), print)\n"
+        "from scumble.gui.tasks import run\n"
+        "end, _ = run.run_task(('open_path', {'name': 'debtags', 'options': {}}), print)\n"
         "needless = {'asyncio', 'scumble.data.preview', 'scumble.gui.folders', 'sklearn'}\n"
         "print(end, sorted(needless & set(sys.modules)))"
     )
@@ -83,7 +86,7 @@ def test_a_worker_opens_the_first_data_set_without_what_it_does_not_need():
 
 def test_a_dataset_stays_packed_until_its_content_is_used():
     data = scumble.make_multilabel(**SMALL, random_state=0)
-    packed = pack_with_measures(data)
+    packed = pickle.loads(pickle.dumps(pack_with_measures(data), 5))  # as the server receives it
     assert packed.metadata == {
         "name": data.name,
         "n_instances": 60,
@@ -91,10 +94,13 @@ def test_a_dataset_stays_packed_until_its_content_is_used():
         "n_labels": 4,
     }
     assert packed.overview["summary"] == scumble.characterize(data).to_dict()
-    assert isinstance(packed._content, bytes)
+    assert not packed.is_unpickled
     assert packed.data == data
     assert packed.summary.to_dict() == scumble.characterize(data).to_dict()
-    assert not isinstance(packed._content, bytes)  # not twice in memory
+    assert packed.is_unpickled
+    # Not twice in memory: the arrays use the memory of the received buffers.
+    buffers = [np.frombuffer(buffer, np.uint8) for buffer in packed._buffers if len(buffer)]
+    assert any(np.shares_memory(packed.data.X, buffer) for buffer in buffers)
     kind, arguments = packed.__reduce__()
     assert kind(*arguments).data == data
 
@@ -117,7 +123,7 @@ def test_waiting_for_a_job_ends_with_the_job(client, server, monkeypatch):
 @pytest.mark.parametrize("text", ["0" * 12 + "9" * 5000, "0" * 13, "1" * 13, "٣", "²", "", "+1"])
 def test_odd_numbers_are_refused(text):
     with pytest.raises(RequestError, match="whole number"):
-        ApiRequest(query={"offset": text}).get_query_int("offset", 0)
+        convert_query({"offset": text}, TableQuery)
 
 
 def test_too_many_labels_are_refused_and_not_cut_short():
@@ -147,7 +153,7 @@ def test_a_name_is_not_given_to_another_while_something_made_of_it_is_open(clien
     # Two labels instead of three: compared with the treated one it would make no sense.
     second = client.open(("twins.csv", CSV.encode()), labels=-2)["id"]
     assert second != first
-    result = client.get(f"/datasets/{treated['id']}/comparison")
+    result = client.get(f"/datasets/{treated['id']}/before-and-after")
     assert result.status_code == 200
     assert result.json()["labels"] == []  # the first is gone
     client.delete(f"/datasets/{treated['id']}")
@@ -177,7 +183,7 @@ def test_a_data_set_closed_during_its_treatment_is_not_a_parent(client, server):
     result = client.result(job)["dataset"]
     assert result["parent"] is None
     assert result["n_labels"] == 3
-    assert client.get(f"/datasets/{result['id']}/comparison").json()["labels"] == []
+    assert client.get(f"/datasets/{result['id']}/before-and-after").json()["labels"] == []
     client.delete(f"/datasets/{result['id']}")
 
 
@@ -231,7 +237,7 @@ def test_an_answer_that_cannot_be_understood_ends_the_worker():
     worker._out.close()
     worker._out = io.BytesIO(b"no pickle at all")
     with pytest.raises(ChildExitedError):
-        worker.run("tasks.describe_catalogue", {}, lambda *_: None)
+        worker.run("describe_catalogue", {}, lambda *_: None)
     assert not worker.is_alive
     worker.close()
 
@@ -252,7 +258,7 @@ def test_a_job_whose_result_cannot_be_kept_fails_instead_of_running_for_ever(cap
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "tasks.describe_catalogue", {}, finish)
+            job = jobs.submit("odd", "describe_catalogue", {}, finish)
             await job.wait(PATIENCE)
             return job
         finally:
@@ -270,9 +276,9 @@ def test_a_job_that_cannot_be_sent_fails_instead_of_running_for_ever(capfd):
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "tasks.describe_catalogue", {"lock": Lock()}, lambda *_: {})
+            job = jobs.submit("odd", "describe_catalogue", {"lock": Lock()}, lambda *_: {})
             await asyncio.wait([job._task], timeout=PATIENCE)
-            next_one = jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {})
+            next_one = jobs.submit("fine", "describe_catalogue", {}, lambda *_: {})
             await next_one.wait(PATIENCE)
             return job.state, next_one.state
         finally:
@@ -289,7 +295,7 @@ def test_a_job_for_which_no_process_can_be_started_fails(monkeypatch):
     async def main():
         jobs = Jobs(1)
         try:
-            job = jobs.submit("odd", "tasks.describe_catalogue", {}, lambda *_: {})
+            job = jobs.submit("odd", "describe_catalogue", {}, lambda *_: {})
             await asyncio.wait([job._task], timeout=PATIENCE)
             return job.state, job.error
         finally:
@@ -309,7 +315,7 @@ def test_the_pipes_of_a_worker_that_died_idle_are_closed():
         dead.kill()
         dead.describe_exit()
         try:
-            await jobs.submit("fine", "tasks.describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
+            await jobs.submit("fine", "describe_catalogue", {}, lambda *_: {}).wait(PATIENCE)
         finally:
             await jobs.close()
 

@@ -14,9 +14,10 @@ import pytest
 import scumble
 from scumble.cli.main import main
 from scumble.data.public import repository
-from scumble.gui import read_upload
-from scumble.gui.long_tasks import as_python_call, as_shell_options
-from scumble.gui.read_upload import Upload, UploadedDataset, replace_paths_in_messages
+from scumble.gui.folders import Upload, UploadedDataset
+from scumble.gui.tasks import uploads
+from scumble.gui.tasks.commands import as_python_call, as_shell_options
+from scumble.gui.tasks.display_names import replace_paths_in_messages
 from tests.gui.conftest import PATIENCE, Client, all_busy, running
 from tests.gui.files import ARFF, CSV, MEKA
 from tests.gui.test_api import check, zipped
@@ -175,7 +176,7 @@ def test_a_preview_unpacks_no_more_than_the_beginning(tmp_path, monkeypatch):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode() + b"0.3,0,0,1\n" * 2_000_000))
     monkeypatch.setattr("scumble.data.preview.N_INSPECTED_BYTES", 1000)
-    result = read_upload.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
+    result = uploads.preview_upload(Upload(path, "a.csv.gz"), {}, max_unpacked=1 << 20)
     assert result["labels"] == [1, 2, 3]
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv.gz"]
 
@@ -187,9 +188,9 @@ def test_a_file_that_is_gone_says_so(tmp_path, name):
     file = Upload(path, name)
     message = rf"^{name}: (the file is gone. Put it back, or send it again|no such file)\."
     with pytest.raises(scumble.ScumbleError, match=message):
-        read_upload.preview_upload(file, {}, max_unpacked=1 << 20)
+        uploads.preview_upload(file, {}, max_unpacked=1 << 20)
     with pytest.raises(scumble.ScumbleError, match=message):
-        read_upload.open_upload(UploadedDataset(file, None, {}, max_unpacked=1 << 20))
+        uploads.open_upload(UploadedDataset(file, None, {}, max_unpacked=1 << 20))
 
 
 def test_a_file_that_may_not_be_read_says_so(tmp_path):
@@ -234,7 +235,7 @@ def test_a_large_parquet_file_is_refused_by_its_footer(tmp_path):
     path = tmp_path / "data.parquet"
     pq.write_table(pa.table({"x": np.zeros(1_000_000)}), path)
     with pytest.raises(scumble.ScumbleError, match=r"^a.parquet: the file has more than 1 MB"):
-        read_upload.preview_upload(Upload(path, "a.parquet"), {}, max_unpacked=1 << 20)
+        uploads.preview_upload(Upload(path, "a.parquet"), {}, max_unpacked=1 << 20)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +276,7 @@ def test_wrong_options_of_readers_are_refused(client, body):
 
 
 def test_the_public_datasets_are_the_librarys(client):
-    rows = client.get("/shelf").json()["datasets"]
+    rows = client.get("/public-datasets").json()["datasets"]
     assert [(row["name"], row["place"]) for row in rows] == [
         (entry.name, repository.availability(entry.name)) for entry in repository.entries()
     ]
@@ -303,16 +304,17 @@ def test_what_is_on_this_machine_opens_and_what_cannot_be_fetched_says_so(
     with running(path, tmp_path) as (base, headers, _):
         with Client(base_url=f"{base}/api/v1", headers=headers, timeout=PATIENCE) as client:
             availability = {
-                row["name"]: row["place"] for row in client.get("/shelf").json()["datasets"]
+                row["name"]: row["place"]
+                for row in client.get("/public-datasets").json()["datasets"]
             }
             assert (availability["yeast"], availability["emotions"]) == ("here", "to fetch")
-            result = client.result(client.post("/shelf/yeast"))["dataset"]
+            result = client.result(client.post("/public-datasets/yeast"))["dataset"]
             assert (result["name"], result["n_labels"], result["source"]) == ("yeast", 14, "yeast")
-            job = client.job(client.post("/shelf/emotions"))
+            job = client.job(client.post("/public-datasets/emotions"))
             assert job["state"] == "failed"
             assert "cannot be reached" in job["error"]
             for name in ("nonesuch", "films.csv", "..%2ffilms"):
-                assert client.post(f"/shelf/{name}").status_code in (404, 405)
+                assert client.post(f"/public-datasets/{name}").status_code in (404, 405)
 
 
 # Files of the command line
@@ -421,8 +423,8 @@ def test_a_comparison_names_the_options_the_file_was_opened_with(client):
         "repeats": 1,
         "folds": 2,
     }
-    proof = client.result(client.post(f"/datasets/{result['id']}/proof", json=body))
-    assert proof["shell"] == (
+    comparison = client.result(client.post(f"/datasets/{result['id']}/comparison", json=body))
+    assert comparison["shell"] == (
         "scumble compare 'my photos.csv' --labels sky,sea -c br,mlknn -r none --folds 1x2 --seed 0"
     )
     client.delete(f"/datasets/{result['id']}")

@@ -15,10 +15,11 @@ from scumble.advice import CANDIDATES, advise
 from scumble.advice.candidates import CandidateRunner
 from scumble.advice.evidence import best_resampler_in_evidence, method_evidence, treatment_sentences
 from scumble.evaluate import compare
-from scumble.gui import folders, jobs, tasks
-from scumble.gui.long_tasks import format_recipe
+from scumble.gui import folders, jobs
 from scumble.gui.methods import make_model
+from scumble.gui.recipes import format_recipe
 from scumble.gui.state import LatestJobs
+from scumble.gui.tasks import run
 from scumble.learn import load, predict_dataset, read_model
 from scumble.report.treatment import resampler_comparison
 from scumble.resample import REMEDIAL, compare_methods
@@ -58,7 +59,7 @@ def advice(client, photos):
 
 
 @pytest.fixture(scope="module")
-def proof(client, photos):
+def comparison(client, photos):
     body = {
         "classifiers": [
             {"classifier": "br"},
@@ -69,12 +70,12 @@ def proof(client, photos):
         "folds": 3,
         "random_state": 2,
     }
-    return client.result(client.post(f"/datasets/{photos}/proof", json=body))
+    return client.result(client.post(f"/datasets/{photos}/comparison", json=body))
 
 
 @pytest.fixture(scope="module")
-def model(client, photos, proof):
-    body = {**proof["recipes"][2], "random_state": 5}
+def model(client, photos, comparison):
+    body = {**comparison["recipes"][2], "random_state": 5}
     return client.result(client.post(f"/datasets/{photos}/models", json=body))
 
 
@@ -152,12 +153,12 @@ def stop_in_the_midst(monkeypatch):
 def test_stopped_advice_contains_the_methods_evaluated_so_far(
     data, server, photos, advice, monkeypatch, stop
 ):
-    monkeypatch.setattr(tasks, "PROGRESS_INTERVAL", 0)
+    monkeypatch.setattr(run, "PROGRESS_INTERVAL", 0)
     send, n_judged = stop(monkeypatch)
     before = signal.getsignal(signal.SIGINT)
     packed = server.state.datasets.get(photos).packed
     body = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    end, (result, notes) = tasks.run_task(("long_tasks.advise_on", body), send)
+    end, (result, notes) = run.run_task(("advise", body), send)
     assert (end, result["interrupted"], notes) == ("done", True, [])
     assert len(result["methods"]) == n_judged
     expected = {method["name"]: method["expected"] for method in advice["methods"]}
@@ -172,7 +173,7 @@ def test_advice_stopped_before_the_first_method_has_no_result(server, photos, mo
     monkeypatch.setattr(CandidateRunner, "run", stop)
     packed = server.state.datasets.get(photos).packed
     body = {"packed": packed, "source": "a.csv", "options": {}, "budget": None, "random_state": 1}
-    assert tasks.run_task(("long_tasks.advise_on", body), lambda message: None) == ("stopped", None)
+    assert run.run_task(("advise", body), lambda message: None) == ("stopped", None)
 
 
 def test_a_cancelled_advice_is_shown_as_far_as_it_came(client, server, monkeypatch):
@@ -230,7 +231,7 @@ def test_methods_side_by_side_are_the_librarys(client, photos, data):
         method["seconds"] = 0
     assert {key: result[key] for key in expected} == expected
     assert result["chains"]["mlros(percent=50,random_state=0)"] == [body[1]]
-    check(result, schema("SideBySide"))
+    check(result, schema("ResamplerComparison"))
     latest = client.get(f"/datasets/{photos}/methods").json()["job"]["result"]
     assert latest["verdict"] == result["verdict"]
 
@@ -274,7 +275,7 @@ def test_the_advised_resampler_has_the_best_record():
 # Prove
 
 
-def test_the_comparison_is_the_librarys(client, photos, data, proof):
+def test_the_comparison_is_the_librarys(client, photos, data, comparison):
     expected = compare(
         data,
         {"br": "br", "mlknn(n_neighbors=3)": scumble.learn.MLkNN(n_neighbors=3)},
@@ -284,29 +285,31 @@ def test_the_comparison_is_the_librarys(client, photos, data, proof):
     )
     plain = expected.to_dict()
     for key in ("baseline", "best", "differences", "verdicts", "metrics", "optimism"):
-        assert proof[key] == plain[key], key
-    assert [method["means"] for method in proof["methods"]] == [
+        assert comparison[key] == plain[key], key
+    assert [method["means"] for method in comparison["methods"]] == [
         method["means"] for method in plain["methods"]
     ]
-    assert proof["metrics"] == ["all.macro_f1", "minority.macro_f1", "micro_f1"]
-    assert proof["n_folds"] == 3
+    assert comparison["metrics"] == ["all.macro_f1", "minority.macro_f1", "micro_f1"]
+    assert comparison["n_folds"] == 3
     for trial in expected.results[1:]:
-        after = dict(zip(proof["gains"]["label"], proof["gains"]["after"][trial.name], strict=True))
+        after = dict(
+            zip(comparison["gains"]["label"], comparison["gains"]["after"][trial.name], strict=True)
+        )
         assert after == {row["name"]: row["after"] for row in expected.gains(trial.name)}
-    check(proof, schema("Proof"))
-    assert proof["shell"] == (
+    check(comparison, schema("Comparison"))
+    assert comparison["shell"] == (
         "scumble compare synthetic.arff -c 'br,mlknn(n_neighbors=3)' -r "
         "'none,remedial(one_sided=keep)' --folds 1x3 --seed 2"
     )
 
 
-def test_recipes_stand_in_the_order_of_the_methods(proof):
-    assert [format_recipe(recipe) for recipe in proof["recipes"]] == [
-        m["name"] for m in proof["methods"]
+def test_recipes_stand_in_the_order_of_the_methods(comparison):
+    assert [format_recipe(recipe) for recipe in comparison["recipes"]] == [
+        m["name"] for m in comparison["methods"]
     ]
 
 
-def test_evaluated_folds_are_not_evaluated_again(client, photos, proof, server):
+def test_evaluated_folds_are_not_evaluated_again(client, photos, comparison, server):
     from scumble.experiment import Store
 
     def attempts():
@@ -320,8 +323,8 @@ def test_evaluated_folds_are_not_evaluated_again(client, photos, proof, server):
         "folds": 3,
         "random_state": 2,
     }
-    result = client.result(client.post(f"/datasets/{photos}/proof", json=body))
-    assert result["methods"][0]["means"] == proof["methods"][0]["means"]
+    result = client.result(client.post(f"/datasets/{photos}/comparison", json=body))
+    assert result["methods"][0]["means"] == comparison["methods"][0]["means"]
     after = attempts()
     assert {key: after[key] for key in before} == before
     assert len(after) - len(before) == 3  # ridge on three folds
@@ -330,11 +333,12 @@ def test_evaluated_folds_are_not_evaluated_again(client, photos, proof, server):
 def test_wrong_comparisons_are_refused_with_the_reason(client, photos):
     body = {"classifiers": [{"classifier": "br"}], "treatments": [], "folds": 2, "repeats": 1}
     assert (
-        "second classifier" in client.post(f"/datasets/{photos}/proof", json=body).json()["error"]
+        "second classifier"
+        in client.post(f"/datasets/{photos}/comparison", json=body).json()["error"]
     )
     body["classifiers"] = [{"classifier": "mlknn", "parameters": {"n_neighbors": 0}}] * 2
     body["treatments"] = [[{"method": "remedial"}]]
-    job = client.job(client.post(f"/datasets/{photos}/proof", json=body))
+    job = client.job(client.post(f"/datasets/{photos}/comparison", json=body))
     assert job["error"] == (
         "The 'n_neighbors' parameter of MLkNN must be an int in [1, inf). Got 0 instead."
     )
@@ -344,7 +348,7 @@ def test_resampled_data_is_not_split(client, photos):
     steps = {"steps": [{"method": "remedial"}]}
     treated = client.result(client.post(f"/datasets/{photos}/treatments", json=steps))
     name = treated["dataset"]["id"]
-    for kind, body in (("advice", {}), ("proof", {"classifiers": [{"classifier": "br"}]})):
+    for kind, body in (("advice", {}), ("comparison", {"classifiers": [{"classifier": "br"}]})):
         refused = client.post(f"/datasets/{name}/{kind}", json=body)
         assert refused.status_code == 409
         assert "copies of one row" in refused.json()["error"]
@@ -360,14 +364,14 @@ def test_resampled_data_is_not_split(client, photos):
         ("methods", {"methods": []}),
         ("methods", {"methods": [{"method": "os.path"}]}),
         ("methods", {"methods": [{"method": "remedial"}] * 31}),
-        ("proof", {}),
-        ("proof", {"classifiers": ["br"]}),
-        ("proof", {"classifiers": [{"classifier": "sklearn.svm.SVC"}]}),
-        ("proof", {"classifiers": [{"classifier": "br", "parameters": {"estimator": []}}]}),
-        ("proof", {"classifiers": [{"classifier": "br"}], "treatments": [[{"method": "os"}]]}),
-        ("proof", {"classifiers": [{"classifier": "br"}], "treatments": "remedial"}),
-        ("proof", {"classifiers": [{"classifier": "br"}], "folds": 1}),
-        ("proof", {"classifiers": [{"classifier": "br"}], "repeats": 11}),
+        ("comparison", {}),
+        ("comparison", {"classifiers": ["br"]}),
+        ("comparison", {"classifiers": [{"classifier": "sklearn.svm.SVC"}]}),
+        ("comparison", {"classifiers": [{"classifier": "br", "parameters": {"estimator": []}}]}),
+        ("comparison", {"classifiers": [{"classifier": "br"}], "treatments": [[{"method": "os"}]]}),
+        ("comparison", {"classifiers": [{"classifier": "br"}], "treatments": "remedial"}),
+        ("comparison", {"classifiers": [{"classifier": "br"}], "folds": 1}),
+        ("comparison", {"classifiers": [{"classifier": "br"}], "repeats": 11}),
         ("models", {}),
         ("models", {"candidate": "os.system"}),
         ("models", {"classifier": {"classifier": "br"}, "treatment": "remedial"}),
@@ -399,7 +403,7 @@ def test_every_classifier_of_the_catalogue_can_be_made_with_its_defaults(client)
 def test_a_model_is_what_the_library_trains_and_can_be_downloaded(
     client, photos, data, model, tmp_path
 ):
-    check(model, schema("Model"))
+    check(model, schema("ModelDescription"))
     assert model["title"] == "br after remedial(one_sided=keep)"
     offer = client.post(f"/models/{model['model']}/file").json()
     path = tmp_path / offer["name"]
@@ -532,14 +536,14 @@ def test_models_take_so_many_bytes_and_no_more(tmp_path, monkeypatch):
     assert [model.id for model in models.list_trained_on("photos")] == ["4"]
 
 
-def test_a_store_that_is_too_large_is_deleted(client, server, photos, proof):
+def test_a_store_that_is_too_large_is_deleted(client, server, photos, comparison):
     store = server.state.folder / "comparisons.db"
     assert store.stat().st_size > 0
     body = {"classifiers": [{"classifier": "br"}, {"classifier": "rare"}]}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("scumble.gui.state.MAX_COMPARISON_STORE_BYTES", 0)
         with asleep(server, client):
-            number = client.until_running(client.post(f"/datasets/{photos}/proof", json=body))
+            number = client.until_running(client.post(f"/datasets/{photos}/comparison", json=body))
         assert not store.exists()
         store.write_bytes(b"of the one that runs")
         assert server.state.comparison_store_path() == store
@@ -566,17 +570,17 @@ def test_long_work_leaves_a_process_to_quick_work(client, server, photos):
         assert client.delete(f"/jobs/{job_id}").json()["state"] == "cancelled"
 
 
-def test_a_cancelled_comparison_leaves_the_last_one(client, server, photos, proof):
-    last = client.get(f"/datasets/{photos}/proof").json()["job"]
+def test_a_cancelled_comparison_leaves_the_last_one(client, server, photos, comparison):
+    last = client.get(f"/datasets/{photos}/comparison").json()["job"]
     body = {"classifiers": [{"classifier": "br"}, {"classifier": "rare"}]}
     with asleep(server, client):
-        job = client.post(f"/datasets/{photos}/proof", json=body)
+        job = client.post(f"/datasets/{photos}/comparison", json=body)
         number = client.until_running(job)
-        assert client.get(f"/datasets/{photos}/proof").json()["job"]["id"] == number
+        assert client.get(f"/datasets/{photos}/comparison").json()["job"]["id"] == number
         worker = server.state.jobs.get(number)._worker
         client.delete(f"/jobs/{number}")
     worker._process.wait(timeout=60)  # its process ends
-    assert client.get(f"/datasets/{photos}/proof").json()["job"]["id"] == last["id"]
+    assert client.get(f"/datasets/{photos}/comparison").json()["job"]["id"] == last["id"]
 
 
 def test_closing_a_data_set_ends_what_is_being_found_out_about_it(client, server):
@@ -634,14 +638,14 @@ def test_what_was_done_last_is_shown_until_something_else_is():
             return self.state not in ("queued", "running")
 
     latest, first, second = LatestJobs(), Job("running"), Job("running")
-    assert latest.get("proof") is None
-    latest.add_job("proof", first)
-    assert (latest.get("proof"), latest.result("proof")) == (first, None)
+    assert latest.get("comparison") is None
+    latest.add_job("comparison", first)
+    assert (latest.get("comparison"), latest.result("comparison")) == (first, None)
     first.state, first.result = "done", {"best": "br"}
-    latest.add_job("proof", second)
-    assert (latest.get("proof"), latest.result("proof")) == (second, {"best": "br"})
+    latest.add_job("comparison", second)
+    assert (latest.get("comparison"), latest.result("comparison")) == (second, {"best": "br"})
     second.state = "failed"
-    assert latest.get("proof") is first
+    assert latest.get("comparison") is first
     assert latest.get("advice") is None
 
 

@@ -2,6 +2,7 @@ import csv
 import gzip
 import json
 import math
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,12 @@ import pytest
 
 from scumble import MultilabelDataset, characterize, read
 from scumble._core.errors import LabelError, ParameterError
+from scumble._core.registry import unregister
+from scumble._validation.labels import check_labels
 from scumble.measures import difficult_labels
+from scumble.measures.base import measure
+from scumble.measures.summary import Summary
+from scumble.report.terminal import render_summary
 
 MEASURES = {
     "num.instances": "n_instances",
@@ -56,7 +62,12 @@ def load(datasets, name):
 def test_everything_about_a_small_data_set():
     data = MultilabelDataset(np.zeros((5, 3)), [["a", "b"], ["a"], ["a"], ["a"], []], name="small")
     summary = characterize(data)
-    assert summary.to_dict() == {
+    own_fields = {
+        name: value
+        for name, value in summary.to_dict().items()
+        if name not in summary.other_measures
+    }
+    assert own_fields == {
         "name": "small",
         "n_instances": 5,
         "n_features": 3,
@@ -195,3 +206,35 @@ def test_equals_table_1_of_the_paper(row, datasets, paper):
     assert round(summary.max_ir, 3) == max_ir
     for ours in ("cardinality", "density", "mean_ir", "scumble"):
         assert round(getattr(summary, ours), 3) == published[ours], ours
+
+
+@pytest.fixture
+def share_without_labels():
+    @measure(level="dataset", upper=1.0, in_summary=True)
+    def share_without_labels(Y):
+        """Share of the instances without labels."""
+        return float((np.diff(check_labels(Y, caller="share_without_labels").indptr) == 0).mean())
+
+    yield share_without_labels
+    unregister("measure", "share_without_labels")
+
+
+def test_a_measure_can_be_registered_for_the_summary(share_without_labels):
+    before = list(fields(Summary))
+    summary = characterize([[1, 0], [1, 1], [0, 0], [0, 0]])
+    assert summary.other_measures["share_without_labels"] == 0.5
+    names = list(summary.to_dict())
+    assert names[names.index("n_minority") + 1 :] == list(summary.other_measures)
+    assert "share_without_labels" in str(summary._repr_table())
+    assert list(fields(Summary)) == before
+    text = "".join(part.text for line in render_summary(summary.to_dict()) for part in line)
+    assert "share_without_labels" in text
+    assert "0.5000" in text
+
+
+def test_a_measure_per_label_cannot_be_in_the_summary():
+    def counts(Y):
+        return np.asarray(Y).sum(axis=0)
+
+    with pytest.raises(ParameterError, match=r"'counts' cannot be in the summary.* Got 'label'"):
+        measure(level="label", in_summary=True)(counts)

@@ -82,6 +82,24 @@ def measures():
     return table(["measure", "one number per", "range", "meaning"], rows)
 
 
+def metrics():
+    """Return a table of the metrics with their range and summary, by what they evaluate."""
+    rows = []
+    for needs in ("predictions", "scores", "probabilities"):
+        for name, metric in sorted(catalogue.entries("metric").items()):
+            if metric.needs == needs:
+                rows.append(
+                    [
+                        f":obj:`~scumble.evaluate.{name}`",
+                        needs,
+                        f"{bound(metric.lower)} to {bound(metric.upper)}",
+                        "larger" if metric.greater_is_better else "smaller",
+                        summary_of(metric.function),
+                    ]
+                )
+    return table(["metric", "of", "range", "better", "meaning"], rows)
+
+
 def bound(value):
     """Format a bound."""
     return "∞" if value == float("inf") else f"{value:g}"
@@ -244,6 +262,7 @@ PAGES = {
     "format_list.inc": format_list,
     "format_options.inc": format_options,
     "measures.inc": measures,
+    "metrics.inc": metrics,
     "vocabulary.inc": avoided_words,
     "resamplers.inc": resamplers,
     "catalogue.inc": catalogue_names,

@@ -37,6 +37,8 @@ UNCHECKED_EXPANSION_BYTES = 64 << 20
 MAX_LINE = 1 << 30
 #: Bytes that are read at once: large enough that the overhead of a call does not matter.
 BLOCK_BYTES = 4 << 20
+#: Size in bytes of the buffer from which lines and other small parts of a file are read.
+BUFFER_BYTES = 1 << 16
 
 
 def _open_zstd(raw: Any, mode: str) -> Any:
@@ -119,8 +121,8 @@ class InputFile(CompressiblePath):
             return stream.read(size)
 
     @contextmanager
-    def open(self, *, progress: bool = True) -> Iterator[BoundedReader]:
-        """Open the file and yield a stream of its decompressed content.
+    def open(self, *, progress: bool = True) -> Iterator[io.BufferedReader]:
+        """Open the file and yield its decompressed content as a binary file that cannot seek.
 
         Errors of the file or the compression become `ReadError`; ``progress`` shows a progress bar.
         """
@@ -135,7 +137,7 @@ class InputFile(CompressiblePath):
                 stream = stack.enter_context(_decompress(raw))
             except OSError as error:
                 raise self._read_error_from(error) from error
-            yield BoundedReader(self, stream, raw, size, advance)
+            yield stack.enter_context(open_bounded(self, stream, raw, size, advance))
 
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[bytes]:
         """Yield the decompressed content in blocks of complete lines, of about ``size`` bytes.
@@ -187,11 +189,19 @@ class InputFile(CompressiblePath):
         return self.error(f"the file cannot be read: {reason.rstrip('.')}.")
 
 
-class BoundedReader:
-    """A stream that turns errors into `ReadError` and refuses decompression bombs.
+def open_bounded(
+    source: InputFile, stream: Any, raw: IO[bytes], size: int, advance: Any
+) -> io.BufferedReader:
+    """Return a buffered binary file of a `BoundedReader`, whose arguments are the same."""
+    reader = BoundedReader(source, stream, raw, size, advance)
+    return io.BufferedReader(reader, BUFFER_BYTES)
+
+
+class BoundedReader(io.RawIOBase):
+    """A binary file that turns errors into `ReadError` and refuses decompression bombs.
 
     ``stream`` yields the decompressed content of the open file ``raw``, which has ``size`` bytes;
-    ``advance`` reports progress in bytes of ``raw``.
+    ``advance`` reports progress in bytes of ``raw``. Closing it closes neither of them.
     """
 
     def __init__(
@@ -206,24 +216,27 @@ class BoundedReader:
         self._reported_position = 0  # in the raw file
         self._n_bytes_read = 0  # of the decompressed content
 
-    def read(self, size: int = -1) -> bytes:
-        """Return the next ``size`` bytes, fewer at the end; all bytes left if it is negative."""
-        parts: list[bytes] = []
-        n_missing = size
-        while n_missing != 0:
-            n_requested = min(n_missing, BLOCK_BYTES) if n_missing > 0 else BLOCK_BYTES
-            part = self._read_part(n_requested)
-            if not part:
-                break
+    def readable(self) -> bool:
+        """Return True, as every file that can be read does."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read bytes into a buffer, and return their number; 0 at the end of the file."""
+        part = self._read_part(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+    def readall(self) -> bytes:
+        """Return all bytes that are left."""
+        parts = []
+        while part := self._read_part(BLOCK_BYTES):
             parts.append(part)
-            if n_missing > 0:
-                n_missing -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return b"".join(parts)
 
     def _read_part(self, size: int) -> bytes:
         """Return up to ``size`` bytes and report the progress; no bytes at the end of the file."""
         try:
-            part = cast(bytes, self._stream.read(size))
+            part = cast(bytes, self._stream.read(min(size, BLOCK_BYTES)))
         except self._source.read_error_types as error:
             if isinstance(error, PermissionError) or self._stream is self._raw:
                 raise self._source._read_error_from(error) from error

@@ -4,6 +4,11 @@ A *candidate* is a method that `advise` can recommend: a classifier, with resamp
 without. Predictions and scores are *out of sample* if those of a row come from a model that was
 fitted without this row: by cross-validation (out-of-fold), or by leave-one-out for rankers that
 provide such scores. ``scores`` have shape (n_samples, n_labels).
+
+This is no `scumble.evaluate.compare`: a candidate needs out-of-sample predictions of all rows, from
+which metrics are estimated with bootstrap samples, and some get them from one fit without folds. A
+time budget decides between folds whether a candidate is continued. Folds are run by the same
+function, `run_fold`.
 """
 
 from __future__ import annotations
@@ -424,7 +429,18 @@ class CandidateRunner:
             if not len(test):
                 continue
             resamplers = candidate.make_resamplers(seed + fold)
-            results.append(run_fold(data[train], data[test], model, resamplers, random_state=seed))
+            # Only predictions and scores are used: advice is computed from those of all folds.
+            results.append(
+                run_fold(
+                    data[train],
+                    data[test],
+                    model,
+                    resamplers,
+                    random_state=seed,
+                    groups=None,
+                    metrics=(),
+                )
+            )
             seconds_per_fold = (budget.elapsed - start) / (fold + 1)
             n_remaining = N_FOLDS - fold - 1
             budget.check(seconds_per_fold * n_remaining, total=seconds_per_fold * N_FOLDS)

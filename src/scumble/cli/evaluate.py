@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -29,10 +29,6 @@ from scumble.cli.options import (
     read_labels,
 )
 from scumble.cli.parse import parse_metrics, parse_names, parse_number_or_word
-
-if TYPE_CHECKING:
-    from scumble.data import MultilabelDataset
-    from scumble.evaluate import Comparison
 
 UndefinedOption = Annotated[
     str,
@@ -269,6 +265,7 @@ def compare(
     Every combination is compared with the first and gets a verdict: better, worse, or no difference
     that these folds can show.
     """
+    from scumble.evaluate import compare as run_comparison
     from scumble.evaluate.comparison import DEFAULT_METRICS
     from scumble.evaluate.metrics.label_groups import GROUPS
     from scumble.report import render_method_comparison
@@ -282,17 +279,19 @@ def compare(
         resamplers[name] = make_chain(name) or None
     dataset = read.load(data)
     test_set = read.load_test(test)
+    if store is not None and seed is None:
+        seed = 0  # the next call with this store makes the same folds
     with console.progress():
-        comparison = _run_comparison(
+        comparison = run_comparison(
             dataset,
             classifiers,
             resamplers,
             folds=folds,
             test=test_set,
             metrics=metrics,
-            store=store,
-            seed=seed,
+            random_state=seed,
             n_jobs=jobs,
+            store=store,
         )
     if plot is not None:
         from scumble.plots import plot_gains, save_plot
@@ -323,44 +322,3 @@ def _make_classifiers(names: Sequence[str], base: str | None) -> dict[str, Any]:
             "learner, or name one themselves."
         )
     return classifiers
-
-
-def _run_comparison(
-    data: MultilabelDataset,
-    classifiers: dict[str, Any],
-    resamplers: dict[str, Any],
-    *,
-    folds: str,
-    test: MultilabelDataset | None,
-    metrics: tuple[str, ...],
-    store: str | None,
-    seed: int | None,
-    n_jobs: int | None,
-) -> Comparison:
-    """Return the comparison; with a store, folds that it has are not computed again."""
-    if store is None:
-        from scumble import evaluate
-
-        return evaluate.compare(
-            data,
-            classifiers,
-            resamplers,
-            folds=folds,
-            test=test,
-            metrics=metrics,
-            random_state=seed,
-            n_jobs=n_jobs,
-        )
-    from scumble import experiment
-
-    return experiment.compare(
-        data,
-        classifiers,
-        resamplers,
-        store=store,
-        folds=folds,
-        test=test,
-        metrics=metrics,
-        random_state=seed or 0,
-        n_jobs=n_jobs,
-    )

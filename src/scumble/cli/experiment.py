@@ -130,7 +130,7 @@ class Results(NamedTuple):
 
     def score_tables(self, methods: list[str] | None = None) -> list[ScoreTable]:
         """Return the table of each metric, with all methods or the named ones."""
-        from scumble.experiment.store import score_table_from_cells
+        from scumble.evaluate.statistics.stored_scores import score_table_from_cells
 
         columns = parse_names(methods) or None
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from pathlib import PurePath, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from scumble._core.errors import ParameterError
-from scumble._core.files import BLOCK_BYTES, BoundedReader, InputFile, translate_temp_file_errors
+from scumble._core.files import BLOCK_BYTES, InputFile, open_bounded, translate_temp_file_errors
 from scumble._core.progress import progress_bar
 from scumble._core.text import STDIO_PATH, join_names
 
@@ -106,7 +107,7 @@ class ArchiveMember(InputFile):
         self.name = PurePosixPath(member).name
 
     @contextmanager
-    def open(self, *, progress: bool = True) -> Iterator[BoundedReader]:
+    def open(self, *, progress: bool = True) -> Iterator[io.BufferedReader]:
         """Yield the content as a binary stream, see `InputFile.open`."""
         with ExitStack() as stack:
             try:
@@ -120,7 +121,7 @@ class ArchiveMember(InputFile):
             except _ARCHIVE_ERRORS as error:
                 raise self.error(f"the archive cannot be read: {error}.") from error
             size = os.fstat(raw.fileno()).st_size
-            yield BoundedReader(self, stream, raw, size, advance)
+            yield stack.enter_context(open_bounded(self, stream, raw, size, advance))
 
     def other_members(self) -> list[ArchiveMember]:
         """List the files of the archive except this one."""

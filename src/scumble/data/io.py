@@ -12,7 +12,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarning, did_you_mean
+from scumble._core.errors import (
+    ParameterError,
+    ParameterTypeError,
+    ScumbleWarning,
+    WriteError,
+    did_you_mean,
+)
 from scumble._core.files import InputFile, OutputFile, atomic_write, atomic_write_all
 from scumble._core.registry import load_plugins, registered_objects
 from scumble._core.text import STDIO_PATH, display_path
@@ -149,6 +155,11 @@ def _write_to(
 
     file_format = _format_for_writing(format, target.suffix, path_text)
     _check_options(file_format.write, options, f"writing {file_format.name} files")
+    if len(dataset) == 0 and not file_format.can_hold_zero_rows:
+        raise WriteError(
+            f"{path_text}: the {file_format.name} format cannot hold a data set without instances. "
+            "Choose another format."
+        )
     lost_parts = sorted(present_parts(dataset, target.stem) - file_format.preserved_parts)
     if lost_parts:
         warnings.warn(

@@ -1,11 +1,7 @@
 """Evaluate predictions: metrics, splitters, cross-validation, comparison."""
 
-from scumble.evaluate.comparison import (
-    Comparison,
-    Difference,
-    MethodResult,
-    compare,
-)
+from scumble.evaluate.comparison import compare
+from scumble.evaluate.comparison_result import Comparison, Difference, MethodResult
 from scumble.evaluate.metrics.base import (
     Metric,
     bipartition_metric,

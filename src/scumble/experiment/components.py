@@ -1,11 +1,10 @@
 """Make the objects that the components of a plan name.
 
-These are data sets, resamplers, classifiers and splitters; see `Component` in `cell`.
+These are data sets, resamplers, classifiers and splitters; see `Component`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -17,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from scumble._core.errors import DataError, ScumbleError, did_you_mean, did_you_mean_parameter
 from scumble._core.version import __version__
-from scumble.experiment.cell import NO_ESTIMATOR, Cell, Component, PlanError, canonical_json
-from scumble.experiment.store import Store
+from scumble.data.checksum import dataset_checksum
+from scumble.experiment.plan import PlanError
+from scumble.results.cell import NO_ESTIMATOR, Cell, Component, canonical_json
+from scumble.results.store import Store
 
 if TYPE_CHECKING:
     from scumble.data import MultilabelDataset
@@ -231,28 +232,6 @@ def resolve_label_file(component: Component, folder: str = "") -> Component:
         return component
     parameters = {**component.parameters, "labels": str(Path(folder, labels))}
     return replace(component, parameters=parameters)
-
-
-def dataset_checksum(data: MultilabelDataset) -> str:
-    """Return a checksum of features, labels, values and weights of a data set, not of its name.
-
-    It is 32 hexadecimal digits long.
-    """
-    import numpy as np
-    from scipy import sparse
-
-    checksum = hashlib.sha256()
-    features = [(f.name, f.kind, f.categories, f.integer) for f in data.features]
-    checksum.update(repr((data.X.shape, data.Y.shape, features, data.labels)).encode())
-    X = sparse.csr_array(data.X)
-    X.sort_indices()
-    for matrix in (X, data.Y):
-        checksum.update(np.asarray(matrix.indptr, dtype=np.int64).tobytes())
-        checksum.update(np.asarray(matrix.indices, dtype=np.int64).tobytes())
-    checksum.update(np.asarray(X.data, dtype=np.float64).tobytes())
-    if data.weights is not None:
-        checksum.update(np.asarray(data.weights, dtype=np.float64).tobytes())
-    return checksum.hexdigest()[:32]
 
 
 def _drop_features(data: MultilabelDataset, names: list[str] | None) -> MultilabelDataset:

@@ -5,28 +5,21 @@ import time
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
-from scumble.evaluate import FittedFold, confusion, evaluate
-from scumble.evaluate.metrics.bipartition import f1s
 from scumble.evaluate.model_selection.folds import LabelCounts, add_elapsed_seconds, run_fold
 from scumble.experiment import components
-from scumble.experiment.cell import (
-    LABEL_COUNTS_KEY,
-    MEASURES,
-    METRICS_IGNORING_UNDEFINED,
-    NO_ESTIMATOR,
-    Cell,
-    Result,
-)
+from scumble.experiment.extra_scores import MEAN_IR_ZERO, extra_metrics, mean_ir_with_zeros
+from scumble.experiment.score_names import MEASURES
 from scumble.learn import TextColumns
 from scumble.measures import characterize
 from scumble.resample import run_chain
+from scumble.results.cell import LABEL_COUNTS_KEY, NO_ESTIMATOR, Cell, Result
 
 Split = tuple[Array, Array]  # indices of the training rows and of the test rows
 #: The splits of all folds of the data sets used last, by (checksum of the data, seed, folder).
@@ -44,7 +37,7 @@ def compute_cell(cell: Cell) -> Result:
     train_indices, test_indices = _split(cell, data)
     resamplers = components.make_resamplers(cell.resampler, seed=cell.seed_for("resampler"))
     if cell.classifier.name == NO_ESTIMATOR:
-        result = _measure_resampling(data[train_indices], resamplers)
+        result = _measure_resampling(cell, data[train_indices], resamplers)
     else:
         result = _fit_and_evaluate(
             cell,
@@ -58,12 +51,12 @@ def compute_cell(cell: Cell) -> Result:
     return replace(result, details={**result.details, "cpu_seconds": cpu_seconds})
 
 
-def _measure_resampling(training: MultilabelDataset, resamplers: list[Any]) -> Result:
+def _measure_resampling(cell: Cell, training: MultilabelDataset, resamplers: list[Any]) -> Result:
     """Resample a training set; return its measures before and after, and the seconds it took."""
     seconds = {"seconds_resampling": 0.0}
     with add_elapsed_seconds(seconds, "seconds_resampling"):
         resampled = run_chain(TextColumns.of(training).transform(training), resamplers)
-    scores = _measures("before", training.Y) | _measures("after", resampled.Y)
+    scores = _measures(cell, "before", training.Y) | _measures(cell, "after", resampled.Y)
     return Result(scores, seconds)
 
 
@@ -77,14 +70,16 @@ def _fit_and_evaluate(
 ) -> Result:
     """Run one fold and return its scores and details, with predictions if the cell keeps them.
 
-    The scores are all metrics, and the measures of the training set before and after resampling.
+    The scores are all metrics, the extra scores of the cell, and the measures of the training set
+    before and after resampling.
     """
     classifier = components.make_classifier(cell.classifier, seed=cell.seed_for("classifier"))
     test = data[test_indices]
     fold = run_fold(data[train_indices], test, classifier, resamplers)
-    scores = _scores(fold, test)
-    scores |= _measures("before", fold.training.Y)
-    scores |= _measures("after", fold.resampled.Y)
+    scores = {name: float(value) for name, value in fold.evaluation.items()}
+    scores |= extra_metrics(test, fold.predictions, cell.extra_scores)
+    scores |= _measures(cell, "before", fold.training.Y)
+    scores |= _measures(cell, "after", fold.resampled.Y)
     details = {
         "seconds_resampling": fold.seconds["resample"],
         "seconds_fitting": fold.seconds["fit"],
@@ -115,56 +110,16 @@ def _split(cell: Cell, data: MultilabelDataset) -> Split:
     return splits[cell.fold]
 
 
-def _measures(prefix: str, Y: sparse.csr_array) -> dict[str, float]:
+def _measures(cell: Cell, prefix: str, Y: sparse.csr_array) -> dict[str, float]:
     """Return the measures of a label matrix by name.
 
     ``prefix`` is "before" or "after" (resampling): the names are such as ``before.mean_ir``.
     """
     summary = characterize(Y)
     values = {f"{prefix}.{name}": float(getattr(summary, name)) for name in MEASURES}
-    # mldr, and therefore the paper, counts an unseen label as a ratio of zero.
-    n_labels = summary.n_labels
-    n_seen = n_labels - summary.n_unseen
-    mean_ir_zero = 0.0
-    if n_seen:
-        mean_ir_zero = summary.mean_ir * n_seen / n_labels
-    values[f"{prefix}.mean_ir_zero"] = mean_ir_zero
+    if MEAN_IR_ZERO in cell.extra_scores:
+        values[f"{prefix}.mean_ir_zero"] = mean_ir_with_zeros(summary)
     return values
-
-
-def _scores(fold: FittedFold, test: MultilabelDataset) -> dict[str, float]:
-    """Return all metrics on the test set by name, with the variants ``ignore.`` and ``hits.``."""
-    scores = {name: float(value) for name, value in fold.evaluation.items()}
-    # The mean F1 depends on the rule for 0/0. Three means are stored: by MULAN's rule; without
-    # undefined values; and without rows or labels that have no true positive, for which precision
-    # and recall are 0 and their harmonic mean is 0/0.
-    without_undefined = evaluate(test, fold.predictions, undefined="ignore")
-    for name in METRICS_IGNORING_UNDEFINED:
-        scores[f"ignore.{name}"] = float(without_undefined[name])
-    with_hits = _mean_f1_with_hits(test.Y, fold.predictions)
-    scores["hits.f1"] = with_hits.over_rows
-    scores["hits.macro_f1"] = with_hits.over_labels
-    return scores
-
-
-class _MeanF1(NamedTuple):
-    """The F1 averaged over rows and over labels."""
-
-    over_rows: float
-    over_labels: float
-
-
-def _mean_f1_with_hits(Y: Any, predictions: Any) -> _MeanF1:
-    """Return the mean F1 of the rows, and of the labels, with at least one true positive.
-
-    A mean is NaN if no row, or no label, has one.
-    """
-    counts = confusion(Y, predictions)
-    means = []
-    for unit_counts in (counts.by_instance, counts.by_label):
-        values = f1s(unit_counts.take(unit_counts.true_positives > 0)).values
-        means.append(float(values.mean()) if len(values) else float("nan"))
-    return _MeanF1(*means)
 
 
 def _archive_predictions(

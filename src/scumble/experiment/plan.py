@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from scumble._core.errors import ReadError, ScumbleError, did_you_mean, did_you_mean_parameter
-from scumble.experiment.cell import (
+from scumble.experiment.extra_scores import EXTRA_SCORES, group_of_extra_score
+from scumble.experiment.score_names import score_name_error
+from scumble.results.cell import (
     NO_ESTIMATOR,
     Component,
-    PlanError,
     canonical_json,
-    score_name_error,
 )
 
 #: Metrics that tables show if a plan names none; all metrics are computed in any case.
@@ -32,12 +32,25 @@ COMPONENT_KEYS = ("name", "label", "where")
 #: Keys of a plan file.
 KEYS = (
     "name", "datasets", "resamplers", "classifiers", "splitter", "seeds", "metrics", "limits",
-    "keep_predictions",
+    "keep_predictions", "extra_scores",
 )  # fmt: skip
 #: Limits of a cell: seconds, and megabytes (2 ** 20 bytes) of memory.
 LIMITS = ("seconds", "megabytes")
 #: Limits of the size of data sets that a classifier is used for.
 SIZE_LIMITS = ("max_instances", "max_features", "max_labels")
+
+
+class PlanError(ScumbleError, ValueError):
+    """A plan names something that does not exist, or has values that are not allowed.
+
+    Examples
+    --------
+    >>> from scumble.experiment import Plan
+    >>> Plan(datasets=["debtags"], classifiers=["bra"]).check()
+    Traceback (most recent call last):
+        ...
+    scumble.experiment.plan.PlanError: The plan 'experiment' cannot be run: bra: There is no ...
+    """
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,12 @@ class Plan:
         Limits of time and memory for each cell.
     keep_predictions : bool
         Whether predictions are stored.
+    extra_scores : sequence of str
+        Scores that are computed besides all metrics, as the paper needs them: ``"ignore"`` adds
+        means that leave out undefined values (``ignore.macro_f1``), ``"hits"`` means of F1 over
+        rows or labels with a true positive (``hits.macro_f1``), ``"mean_ir_zero"`` the mean
+        imbalance ratio in which labels that do not occur count as 0 (``before.mean_ir_zero``).
+        Cells that lack them are computed again.
     name : str
         Name of the plan, for messages.
     folder : str
@@ -95,6 +114,7 @@ class Plan:
     seconds: float | None = None
     megabytes: float | None = None
     keep_predictions: bool = False
+    extra_scores: Sequence[str] = ()
     name: str = "experiment"
     folder: str = field(default="", repr=False)
 
@@ -105,6 +125,7 @@ class Plan:
         object.__setattr__(self, "splitter", _as_component(self.splitter, "splitter"))
         object.__setattr__(self, "seeds", _as_tuple(self.seeds, "seeds"))
         object.__setattr__(self, "metrics", _as_tuple(self.metrics, "metrics"))
+        object.__setattr__(self, "extra_scores", _as_tuple(self.extra_scores, "extra_scores"))
 
     @property
     def n_splits(self) -> int:
@@ -277,6 +298,9 @@ def _plan_errors(plan: Plan) -> Iterator[str]:
         yield f"'keep_predictions' must be true or false. Got {plan.keep_predictions!r}."
     if not isinstance(plan.name, str):
         yield f"'name' must be a text. Got {plan.name!r}."
+    for extra_score in plan.extra_scores:
+        if extra_score not in EXTRA_SCORES:
+            yield f"'extra_scores' has {', '.join(EXTRA_SCORES)}. Got {extra_score!r}."
     for kind in (*KINDS, "splitter"):
         for component in get_components(plan, kind):
             try:
@@ -294,8 +318,11 @@ def _component_errors(plan: Plan) -> Iterator[str]:
             yield from component_errors(kind, component, plan.folder)
     for metric in plan.metrics:
         error = score_name_error(metric)
+        extra_score = group_of_extra_score(metric)
         if error is not None:
             yield error
+        elif extra_score is not None and extra_score not in plan.extra_scores:
+            yield f"The metric {metric!r} needs extra_scores = [{extra_score!r}]."
 
 
 def _duplicate_errors(plan: Plan) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Tables of results: a row per cell, means, comparisons with a baseline; written and read back.
 
-A *cell* of an experiment, see `cell`, is here a dict as `Store.cells` returns it, or one with some
+A *cell* of an experiment, see `Cell`, is here a dict as `Store.cells` returns it, or one with some
 of these keys as `read_cells` returns it for a table. In tables of
 means, a row is a data set and a column is a method: a classifier with the resampler before it.
 """
@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scumble._core.errors import ParameterError, did_you_mean
 from scumble._core.files import atomic_write
 from scumble._core.table_repr import RecordList
-from scumble.experiment.store import IDENTIFYING_COLUMNS, Store, StoreError, score_table_from_cells
+from scumble.evaluate.statistics.stored_scores import score_table_from_cells
+from scumble.results.store import IDENTIFYING_COLUMNS, Store, StoreError
 
 if TYPE_CHECKING:
     from scumble.evaluate.statistics import ScoreTable

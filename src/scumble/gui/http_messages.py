@@ -1,8 +1,6 @@
-"""Requests and responses of the API; this module needs no web library."""
+"""Responses and errors of the API; this module needs no web library."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -14,55 +12,6 @@ class RequestError(Exception):
     def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message)
         self.status = status
-
-
-@dataclass(frozen=True)
-class ApiRequest:
-    """A request to the API.
-
-    Attributes
-    ----------
-    path : mapping of str to str
-        The variable parts of the path.
-    query : mapping of str to str
-        The parameters after the question mark.
-    body : bytes
-        The body of a POST request; the server limits its size.
-    """
-
-    path: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-
-    def json(self) -> dict[str, Any]:
-        """Return the body as a JSON object; an empty body is an empty object."""
-        if not self.body:
-            return {}
-        try:
-            value = json.loads(self.body)
-        except (ValueError, RecursionError):
-            raise RequestError("The body is not JSON.", 400) from None
-        if not isinstance(value, dict):
-            raise RequestError("The body must be a JSON object.", 400)
-        return value
-
-    def get_query_int(
-        self, name: str, default: int, *, minimum: int = 0, maximum: int = 10**9
-    ) -> int:
-        """Return an integer parameter of the query."""
-        text = self.query.get(name, str(default))
-        # Very long numbers are slow to convert; `isdecimal` alone accepts digits of all scripts.
-        is_short_number = text.isascii() and text.isdecimal() and len(text) <= 12
-        if not is_short_number or not minimum <= int(text) <= maximum:
-            raise RequestError(f"{name!r} must be a whole number from {minimum} to {maximum}.")
-        return int(text)
-
-    def get_query_choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
-        """Return a parameter of the query that must be one of several words."""
-        text = self.query.get(name, default)
-        if text not in choices:
-            raise RequestError(f"{name!r} must be one of {', '.join(choices)}.")
-        return text
 
 
 @dataclass(frozen=True)

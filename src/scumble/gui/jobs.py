@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
@@ -12,7 +12,14 @@ from typing import Any, Literal
 
 from scumble._core.processes import ChildExitedError
 from scumble.gui.http_messages import ItemsById, RequestError
-from scumble.gui.worker import INTERNAL_ERROR_MESSAGE, Payload, TaskError, TaskStoppedError, Worker
+from scumble.gui.worker import (
+    INTERNAL_ERROR_MESSAGE,
+    Payload,
+    Task,
+    TaskError,
+    TaskStoppedError,
+    Worker,
+)
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 #: Makes the result of a job from what its task returned and the warnings of the task.
@@ -155,12 +162,20 @@ class Jobs(ItemsById[Job]):
         Maximum number of jobs that run at the same time, each in a worker process.
     idle : sequence of Worker
         Workers that have been started already.
+    open_dataset_keys : callable
+        Returns the keys of all open data sets; workers drop all others.
     """
 
-    def __init__(self, n_workers: int, idle: Sequence[Worker] = ()) -> None:
+    def __init__(
+        self,
+        n_workers: int,
+        idle: Sequence[Worker] = (),
+        open_dataset_keys: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         super().__init__("There is no such job.")
         self._numbers = itertools.count(1)
         self._idle = list(idle)
+        self._open_dataset_keys = open_dataset_keys
         self._slots = asyncio.Semaphore(n_workers)
         # Jobs of minutes leave one process to jobs of seconds.
         self._long_slots = asyncio.Semaphore(max(1, n_workers - 1))
@@ -179,7 +194,7 @@ class Jobs(ItemsById[Job]):
     def submit(
         self,
         title: str,
-        task: str,
+        task: Task,
         arguments: Payload,
         make_result: ResultCallback = lambda result, _: result,
         on_finished: FinishedCallback = lambda _: None,
@@ -194,10 +209,10 @@ class Jobs(ItemsById[Job]):
         ----------
         title : str
             Description for the user.
-        task : str
-            Name of a function in `scumble.gui`, such as ``"tasks.treat"``.
+        task : Task
+            What the worker does.
         arguments : dict
-            Its arguments by name.
+            The arguments of the task by name.
         make_result : callable
             Makes the result of the job from what the task returned and its warnings.
         on_finished : callable
@@ -246,6 +261,11 @@ class Jobs(ItemsById[Job]):
         worker.interrupt()
         asyncio.get_running_loop().call_later(STOP_GRACE_SECONDS, self.cancel, job)
 
+    def release_closed_datasets(self) -> None:
+        """Let idle workers drop the data sets that were closed; busy ones do so after their job."""
+        for worker in self._idle:
+            worker.retain_datasets(self._open_dataset_keys())
+
     async def close(self) -> None:
         """Cancel all jobs and end all worker processes."""
         for job in self.unfinished:
@@ -257,7 +277,7 @@ class Jobs(ItemsById[Job]):
         self._threads.shutdown(wait=False)
 
     async def _run(
-        self, job: Job, task: str, arguments: Payload, make_result: ResultCallback, is_long: bool
+        self, job: Job, task: Task, arguments: Payload, make_result: ResultCallback, is_long: bool
     ) -> None:
         """Wait for a worker, run a job in it, and set the result and the state of the job."""
         estimator = RemainingTimeEstimator()
@@ -302,6 +322,7 @@ class Jobs(ItemsById[Job]):
             finally:
                 job._worker = None
                 if worker.is_alive:
+                    worker.retain_datasets(self._open_dataset_keys())
                     self._idle.append(worker)
                 else:
                     worker.close()

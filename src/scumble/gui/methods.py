@@ -81,6 +81,11 @@ def make_resampler(method: str, parameters: dict[str, Any]) -> Any:
     return resampler
 
 
+def make_resamplers(steps: list[dict[str, Any]]) -> list[Any]:
+    """Return the resamplers of a chain that a client sent."""
+    return [make_resampler(**step) for step in steps]
+
+
 def make_model(classifier: str, parameters: dict[str, Any]) -> Any:
     """Return a classifier with the parameters that a client sent."""
     from scumble.learn import make_classifier

@@ -18,15 +18,16 @@ import numpy as np
 from scumble._core.arrays import Array
 from scumble.data import MultilabelDataset
 from scumble.data.feature_table import describe_features
-from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
+from scumble.gui.api.queries import TableQuery
+from scumble.gui.http_messages import ApiResponse
 from scumble.measures.difficult import cooccurrence_counter, rank_difficult_labels
 from scumble.measures.summary import LABEL_COLUMNS, LabelTable, Summary, to_json_value
 from scumble.report.concurrence import difficult_label_to_dict, features_by_kind, verdict_sentences
 from scumble.report.treatment import BEFORE_AFTER_MEASURES, step_notes
 
 if TYPE_CHECKING:
+    from scumble.gui.packed_dataset import PackedDataset
     from scumble.gui.state import OpenDataset
-    from scumble.gui.worker import PackedDataset
 
 #: The measures of a label in scatter plots, before/after tables and lists of co-occurring labels.
 LABEL_MEASURES = ("count", "irlbl", "scumble")
@@ -38,8 +39,6 @@ N_CHORD_PARTNERS = 15
 MAX_BINS = 40
 #: Maximum number of points of the scatter plot; browsers draw so many without delay.
 MAX_POINTS = 4000
-#: Rows of a page of a table: default and maximum.
-PAGE_SIZE, MAX_PAGE_SIZE = 50, 500
 #: Maximum number of names listed for a labelset in a table; the page counts the others.
 MAX_LISTED_LABELS = 40
 #: Spreadsheets interpret a cell that begins with one of these characters as a formula.
@@ -152,7 +151,7 @@ def before_and_after(before: OpenDataset | None, after: OpenDataset) -> dict[str
         "steps": report["methods"],
         "chain": report["chain"],
         "notes": step_notes(report),
-        "traits": measures,
+        "measures": measures,
         "labels": label_changes,
         "histograms": histograms,
     }
@@ -203,33 +202,28 @@ class PagedTable:
     row_details: Callable[[Array], list[dict[str, Any]]] | None = None
     csv_columns: Mapping[str, Callable[[int], str]] = field(default_factory=dict)
 
-    def page(self, request: ApiRequest) -> dict[str, Any]:
-        """Return the page that the query of a request selects.
-
-        The query may contain ``sort``, ``order``, ``q`` (a search), ``offset`` and ``limit``.
-        """
-        limit = request.get_query_int("limit", PAGE_SIZE, minimum=1, maximum=MAX_PAGE_SIZE)
-        offset = request.get_query_int("offset", 0)
-        sort, order = self._sorting(request)
-        rows = self._matching_rows(request, sort, order)
+    def page(self, query: TableQuery) -> dict[str, Any]:
+        """Return the page that a query selects."""
+        sort, order = self._sorting(query)
+        rows = self._matching_rows(query.q, sort, order)
         first_column = next(iter(self.columns.values()))
         return {
             "total": len(first_column),
-            "found": len(rows),
-            "offset": offset,
-            "limit": limit,
+            "n_matches": len(rows),
+            "offset": query.offset,
+            "limit": query.limit,
             "sort": sort,
             "order": order,
-            "rows": self._rows_to_dicts(rows[offset : offset + limit]),
+            "rows": self._rows_to_dicts(rows[query.offset : query.offset + query.limit]),
         }
 
-    def to_csv(self, request: ApiRequest, filename: str) -> ApiResponse:
+    def to_csv(self, query: TableQuery, filename: str) -> ApiResponse:
         """Return all rows that match the query as CSV.
 
         Names that a spreadsheet would interpret as formulas get an apostrophe in front.
         """
-        sort, order = self._sorting(request)
-        rows = self._matching_rows(request, sort, order)
+        sort, order = self._sorting(query)
+        rows = self._matching_rows(query.q, sort, order)
         out = io.StringIO(newline="")
         writer = csv.writer(out)
         writer.writerow([*self.columns, *self.csv_columns])
@@ -239,24 +233,20 @@ class PagedTable:
             writer.writerow([_csv_cell(value) for value in values])
         return ApiResponse(out.getvalue(), filename=filename)
 
-    def _sorting(self, request: ApiRequest) -> tuple[str, str]:
+    def _sorting(self, query: TableQuery) -> tuple[str, str]:
         """Return the column to sort by, and the order, which depends on the column by default."""
-        sort = request.get_query_choice("sort", tuple(self.columns), self.default_sort)
+        sort = query.sort or self.default_sort
         if not isinstance(self.columns[sort], np.ndarray):  # texts
             default_order = "ascending"
         elif sort == self.default_sort:
             default_order = self.default_order
         else:
             default_order = "descending"
-        order = request.get_query_choice("order", ("ascending", "descending"), default_order)
-        return sort, order
+        return sort, query.order or default_order
 
-    def _matching_rows(self, request: ApiRequest, sort: str, order: str) -> Array:
-        """Return the sorted indices of the rows that match the search of a request."""
+    def _matching_rows(self, text: str, sort: str, order: str) -> Array:
+        """Return the sorted indices of the rows that match a search."""
         rows = _row_order(self.columns[sort], order == "descending")
-        text = request.query.get("q", "")
-        if len(text) > 1000:
-            raise RequestError("'q' is too long: a search has at most 1,000 characters.")
         if not text:
             return rows
         return rows[self.matches(text)[rows]]

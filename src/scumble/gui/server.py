@@ -5,11 +5,11 @@ import inspect
 import json
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble._core.errors import ParameterError, ScumbleError
 from scumble._core.optional import import_optional_dependency
@@ -23,10 +23,13 @@ from scumble.gui.guard import (
     Settings,
     make_timeout_protocol,
 )
-from scumble.gui.http_messages import ApiRequest, ApiResponse, RequestError
+from scumble.gui.http_messages import ApiResponse, RequestError
 from scumble.gui.jobs import Job
 from scumble.gui.state import ServerState
 from scumble.gui.worker import Worker, disk_full_message
+
+if TYPE_CHECKING:  # the first page does not wait for the handlers
+    from scumble.gui.api.routes import Route as ApiRoute
 
 #: The default port. It is fixed so that the address stays the same from day to day.
 PORT = 8707
@@ -222,37 +225,43 @@ def _api_router() -> ASGIApp:
     """Return the router of the API; the first call imports the handlers."""
     from starlette.routing import Route, Router
 
-    from scumble.gui.api.routes import ROUTES, UPLOAD_ROUTE
+    from scumble.gui.api.routes import ROUTES
 
     routes = [
-        Route(path, _make_endpoint(handler), methods=[method]) for method, path, handler in ROUTES
+        Route(
+            route.path,
+            _receive_upload if route.handler is None else _make_endpoint(route),
+            methods=[route.method],
+        )
+        for route in ROUTES
     ]
-    upload_method, upload_path = UPLOAD_ROUTE
-    routes.append(Route(upload_path, _receive_upload, methods=[upload_method]))
     routes.append(Route("/{path:path}", _unknown_address))
     return Router(routes)
 
 
-def _make_endpoint(handler: Callable[..., Any]) -> Any:
-    """Return the endpoint that calls a handler of the API.
+def _make_endpoint(route: "ApiRoute") -> Any:
+    """Return the endpoint that calls the handler of a route.
 
-    The handler gets the state of the server, the request, and the items whose ids are in the path.
+    The handler gets the state of the server and, by name, the items whose ids are in the path,
+    other variable parts of the path as texts, and the converted body and query.
     """
+    from scumble.gui.api.conversion import convert_body, convert_query
+
+    handler: Any = route.handler
 
     async def endpoint(http_request: Any) -> Any:
         state: ServerState = http_request.app.state.server
         try:
             body = await _read_body(http_request) if http_request.method == "POST" else b""
-            request = ApiRequest(http_request.path_params, http_request.query_params, body)
-            items = [
-                getattr(state, ITEM_COLLECTIONS[parameter]).get(value)
-                for parameter, value in request.path.items()
-                if parameter in ITEM_COLLECTIONS
-            ]
+            arguments = _path_items(state, http_request.path_params)
+            if route.body is not None:
+                arguments["body"] = convert_body(body, route.body)
+            if route.query is not None:
+                arguments["query"] = convert_query(http_request.query_params, route.query)
             if inspect.iscoroutinefunction(handler):
-                content = await handler(state, request, *items)
+                content = await handler(state, **arguments)
             else:
-                content = await asyncio.to_thread(handler, state, request, *items)
+                content = await asyncio.to_thread(handler, state, **arguments)
         except (RequestError, ScumbleError, OSError) as error:
             return _error_response(error)
         return _response(content)
@@ -260,16 +269,30 @@ def _make_endpoint(handler: Callable[..., Any]) -> Any:
     return endpoint
 
 
+def _path_items(state: ServerState, path_variables: Mapping[str, str]) -> dict[str, Any]:
+    """Return the variable parts of a path by name; ids are replaced by their items."""
+    items: dict[str, Any] = {}
+    for name, value in path_variables.items():
+        if name in ITEM_COLLECTIONS:
+            items[name] = getattr(state, ITEM_COLLECTIONS[name]).get(value)
+        else:
+            items[name] = value
+    return items
+
+
 async def _receive_upload(http_request: Any) -> Any:
     """Store the body of a request as an uploaded file."""
     from starlette.requests import ClientDisconnect
+
+    from scumble.gui.api.conversion import convert_query
+    from scumble.gui.api.queries import UploadQuery
 
     state: ServerState = http_request.app.state.server
     content_length = http_request.headers.get("content-length", "")
     try:
         catalogue = await state.catalogue()
         upload = await state.uploads.store(
-            http_request.query_params.get("name", "data"),
+            convert_query(http_request.query_params, UploadQuery).name,
             http_request.stream(),
             declared_size=int(content_length) if content_length.isdecimal() else None,
             suffixes=catalogue["suffixes"],

@@ -20,9 +20,10 @@ from scumble.gui.folders import (
     remove_abandoned_folders,
 )
 from scumble.gui.guard import DownloadTokens, Settings
-from scumble.gui.http_messages import ApiRequest, ItemsById, RequestError
+from scumble.gui.http_messages import ItemsById, RequestError
 from scumble.gui.jobs import Job, Jobs, ResultCallback
-from scumble.gui.worker import PackedDataset, Payload, Worker
+from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.worker import Payload, Task, Worker
 
 if TYPE_CHECKING:  # the server starts faster without the modules that compute
     from scumble.gui.pages import PagedTable
@@ -169,8 +170,10 @@ class OpenDataset:
 
     def warm_up(self) -> None:
         """Make what the pages request first; the imports that this needs take a second."""
+        from scumble.gui.api.queries import TableQuery
+
         for name in ("labels", "labelsets", "features"):
-            self.table(name).page(ApiRequest())
+            self.table(name).page(TableQuery())
         self.chord()
 
 
@@ -222,6 +225,10 @@ class OpenDatasets(ItemsById[OpenDataset]):
         self._items[dataset_id] = entry
         return entry
 
+    def keys(self) -> list[str]:
+        """Return the keys of the open data sets, by which workers know them."""
+        return [entry.packed.key for entry in self]
+
     def holds(self, entry: OpenDataset) -> bool:
         """Return whether this data set is still open, and not another one with its id."""
         return self._items.get(entry.id) is entry
@@ -268,7 +275,7 @@ class ServerState:
         self.uploads = Uploads(self.folder / "uploads", settings.max_upload)
         self.models = TrainedModels(self.folder / "models")
         self.files = Downloads(self.folder / "files")
-        self.jobs = Jobs(settings.n_workers, idle)
+        self.jobs = Jobs(settings.n_workers, idle, open_dataset_keys=self.datasets.keys)
         self.first_job: Job | None = None
         self.initial_upload: tuple[Upload, Payload] | None = None
         self._catalogue_job: Job | None = None
@@ -286,7 +293,7 @@ class ServerState:
         job = self._catalogue_job
         if job is None or job.state in ("failed", "cancelled"):
             job = self.jobs.submit(
-                "Listing methods", "tasks.describe_catalogue", {}, is_user_requested=False
+                "Listing methods", Task.DESCRIBE_CATALOGUE, {}, is_user_requested=False
             )
             self._catalogue_job = job
         while not job.is_finished and not self.is_closing():
@@ -301,7 +308,7 @@ class ServerState:
         If the store is too large and no comparison is running, it is deleted first.
         """
         path = self.folder / "comparisons.db"
-        jobs = [entry.latest_jobs.get("proof") for entry in self.datasets]
+        jobs = [entry.latest_jobs.get("comparison") for entry in self.datasets]
         is_unused = all(job is None or job.is_finished for job in jobs)
         if is_unused and path.exists() and path.stat().st_size > MAX_COMPARISON_STORE_BYTES:
             for database_file in self.folder.glob("comparisons.db*"):  # also its journal
@@ -309,7 +316,7 @@ class ServerState:
         return path
 
     def submit_file_job(
-        self, title: str, task: str, arguments: Payload, upload_ids: Collection[str] = ()
+        self, title: str, task: Task, arguments: Payload, upload_ids: Collection[str] = ()
     ) -> Job:
         """Submit a job that writes a file for download.
 
@@ -317,9 +324,9 @@ class ServerState:
         ----------
         title : str
             Description for the user.
-        task : str
-            Name of the task. It gets a ``folder``, and returns the name of the file in it and
-            further values for the client.
+        task : Task
+            A task that gets a ``folder``, and returns the name of the file in it and further values
+            for the client.
         arguments : dict
             Further arguments of the task.
         upload_ids : collection of str
@@ -379,7 +386,7 @@ class ServerState:
 
         self.first_job = self.jobs.submit(
             f"Opening {name}",
-            "tasks.open_path",
+            Task.OPEN_PATH,
             {"name": name, "options": options},
             make_result=make_result,
             on_finished=report_failure,

@@ -1,6 +1,6 @@
 """Worker processes of the server: they run tasks, report progress, and can be stopped or killed.
 
-Data sets travel to a worker and back together with their measures.
+A worker keeps the data sets that it has opened, made or received; tasks name them by their keys.
 
 Workers ignore SIGINT unless a task handles it, so it can be sent at any time. A task that does not
 end after the signal is killed.
@@ -9,25 +9,23 @@ end after the signal is killed.
 from __future__ import annotations
 
 import errno
-import pickle
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from typing import Any
 
 from scumble._core.processes import ChildProcess
-
-if TYPE_CHECKING:  # the server starts faster without the modules that compute
-    from scumble.data import MultilabelDataset
-    from scumble.data.feature_table import FeatureTable
-    from scumble.measures.summary import Summary
-
-    Content = tuple[MultilabelDataset, Summary, FeatureTable]
+from scumble.gui.packed_dataset import DatasetReference, PackedDataset
 
 #: Values by name: bodies of requests and responses, arguments and results of tasks.
 Payload = dict[str, Any]
+
+#: Result of a task that writes a file: the name of the file, and further values for the client.
+WrittenFile = tuple[str, Payload]
 
 #: Message for a user about an unexpected error; its traceback is printed in the terminal.
 INTERNAL_ERROR_MESSAGE = "An internal error occurred; the terminal shows the details."
@@ -46,6 +44,26 @@ def disk_full_message(error: Exception) -> str | None:
     )
 
 
+class Task(StrEnum):
+    """What a worker can do; `scumble.gui.tasks.run` has the function of each task."""
+
+    DESCRIBE_CATALOGUE = auto()
+    OPEN_PATH = auto()
+    OPEN_NAMED = auto()
+    OPEN_UPLOAD = auto()
+    PREVIEW_UPLOAD = auto()
+    LIST_MEMBERS = auto()
+    TREAT = auto()
+    COMPARE_RESAMPLERS = auto()
+    EXPORT_DATA = auto()
+    EXPORT_REPORT = auto()
+    ADVISE = auto()
+    EXPORT_ADVICE = auto()
+    RUN_COMPARISON = auto()
+    TRAIN = auto()
+    PREDICT = auto()
+
+
 class TaskError(Exception):
     """A task failed; the message is for the user."""
 
@@ -54,21 +72,29 @@ class TaskStoppedError(Exception):
     """A task was stopped before it had a partial result."""
 
 
+@dataclass(frozen=True)
+class RetainDatasets:
+    """A request to a worker: drop all data sets but those with these keys."""
+
+    keys: tuple[str, ...]
+
+
 class Worker(ChildProcess):
-    """A process that runs one task after another."""
+    """A process that runs one task after another, and keeps the data sets of these tasks."""
 
     def __init__(self) -> None:
-        super().__init__("scumble.gui.tasks.run_task")
+        super().__init__("scumble.gui.tasks.run.handle_request")
 
-    def run(self, task: str, arguments: Payload, report_progress: Callable[..., None]) -> Any:
+    def run(self, task: Task, arguments: Payload, report_progress: Callable[..., None]) -> Any:
         """Run a task and return its result with its warnings.
 
         Parameters
         ----------
-        task : str
-            Name of a function in `scumble.gui`, such as ``"tasks.treat"``.
+        task : Task
+            The task.
         arguments : dict
-            Its arguments by name.
+            The arguments of its function by name. Of a `PackedDataset`, only the key is sent if the
+            process has it already.
         report_progress : callable
             Is called with the title, the number of steps done and the total of each report.
 
@@ -81,11 +107,15 @@ class Worker(ChildProcess):
         ChildExitedError
             If the process ended before the task did.
         """
-        self.send((task, arguments))
+        self.send((task, {name: _as_reference(value) for name, value in arguments.items()}))
         while True:
             kind, *content = self.receive()
             if kind == "progress":
                 report_progress(*content)
+            elif kind == "missing":
+                self.send((task, arguments))
+            elif kind == "retained":
+                continue
             elif kind == "done":
                 return content[0]
             elif kind == "stopped":
@@ -93,72 +123,17 @@ class Worker(ChildProcess):
             else:
                 raise TaskError(content[0])
 
+    def retain_datasets(self, keys: Collection[str]) -> None:
+        """Let the process drop all data sets but those with these keys; no task may be running.
 
-class PackedDataset:
-    """A data set with its measures, pickled until the content is used.
+        `run` skips the response, so that nothing waits for it.
+        """
+        self.send(RetainDatasets(tuple(keys)))
 
-    The server shows what a worker computed without unpickling the content. It then need not import
-    the modules that the worker imports, and the first page appears in half the time.
 
-    Parameters
-    ----------
-    metadata : dict
-        Name and size of the data set.
-    overview : dict
-        The content of the page *Overview*.
-    packed : bytes
-        The pickled data set, its measures and the ranges of its features.
-    """
-
-    def __init__(self, metadata: Payload, overview: Payload, packed: bytes) -> None:
-        self.metadata = metadata
-        self.overview = overview
-        self._content: Content | bytes = packed
-        self._lock = threading.Lock()
-
-    @classmethod
-    def pack(cls, overview: Payload, content: Content) -> PackedDataset:
-        """Pickle a data set with its measures and the ranges of its features."""
-        data = content[0]
-        metadata = {
-            "name": data.name,
-            "n_instances": data.n_instances,
-            "n_features": data.n_features,
-            "n_labels": data.n_labels,
-        }
-        return cls(metadata, overview, pickle.dumps(content, protocol=5))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Send the pickled content to another process, not the arrays."""
-        with self._lock:
-            content = self._content
-        packed = content if isinstance(content, bytes) else pickle.dumps(content, protocol=5)
-        return PackedDataset, (self.metadata, self.overview, packed)
-
-    @property
-    def data(self) -> MultilabelDataset:
-        """The data set."""
-        return self._unpack()[0]
-
-    @property
-    def summary(self) -> Summary:
-        """The measures of the data set."""
-        return self._unpack()[1]
-
-    @property
-    def feature_table(self) -> FeatureTable:
-        """The ranges of the features."""
-        return self._unpack()[2]
-
-    def _unpack(self) -> Content:
-        """Return the content; it is unpickled once."""
-        with self._lock:  # several requests may need it at the same time
-            if isinstance(self._content, bytes):
-                # The bytes were made by this process or by one of its workers. The content replaces
-                # them, so that the data is not in memory twice.
-                content: Content = pickle.loads(self._content)
-                self._content = content
-            return self._content
+def _as_reference(value: Any) -> Any:
+    """Return the key of a data set, and any other value as it is."""
+    return DatasetReference(value.key) if isinstance(value, PackedDataset) else value
 
 
 # In the worker process: tasks that can be stopped and then return a partial result

@@ -1,6 +1,7 @@
 """Learning from features and labels: C4.5 trees, and the multilabel classifiers on top of them."""
 
 from scumble.learn.base import BaseMultilabelClassifier, BaseRanker
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.make_and_fit import (
     fit_dataset,
     make_classifier,
@@ -65,6 +66,7 @@ __all__ = [
     "C45Classifier",
     "CalibratedLabelRanking",
     "ClassifierChain",
+    "ClassifierTags",
     "EnsembleOfClassifierChains",
     "EnsembleOfPrunedSets",
     "LabelPowerset",

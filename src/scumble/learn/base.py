@@ -25,6 +25,7 @@ from scumble._core.registry import register
 from scumble._validation.features import FeatureCodes
 from scumble._validation.labels import check_consistent_length
 from scumble._validation.provenance import remembered_sample_weight
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.features import validate_features, validate_training_features
 from scumble.learn.labels import LabelFormat, validate_y
 from scumble.learn.weights import (
@@ -98,6 +99,7 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
     ``__init__`` stores its arguments, and ``_parameter_constraints`` holds the allowed values of
     each, besides those of the base class. The arguments of the class statement put the classifier
     into the catalogue: ``class BinaryRelevance(..., name="br", display_group="Single labels")``.
+    ``classifier_tags`` says what the common tests may expect of it, see `ClassifierTags`.
 
     Examples
     --------
@@ -123,6 +125,8 @@ class BaseMultilabelClassifier(ValidatedParametersMixin, ClassifierMixin, BaseEs
         "random_state": RandomStateConstraint(),
         "n_jobs": NJobsConstraint(),
     }
+    #: What the common tests may expect of the class.
+    classifier_tags = ClassifierTags()
     # The values of a subclass whose ``__init__`` has no such arguments.
     categorical_features: Any = None
     n_jobs: int | None = None
@@ -509,6 +513,9 @@ class BaseRanker(BaseMultilabelClassifier):
            [0.5, 0. ],
            [1. , 0.5]])
     """
+
+    # Weights are not numbers of repetitions: a repeated row is in the training rows of its copy.
+    classifier_tags = ClassifierTags(weights_equal_repetitions=False)
 
     @abstractmethod
     def _fit_out_of_sample(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None) -> Array:

@@ -12,6 +12,7 @@ from scumble._core.errors import ParameterError
 from scumble._core.parameters import Int
 from scumble._validation.features import FeatureCodes
 from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.inner_classifier import (
     TrainingData,
     fit_with_scores,
@@ -113,6 +114,7 @@ class ThresholdedClassifier(
     True
     """
 
+    classifier_tags = ClassifierTags(weights_equal_repetitions=False)
     _parameter_constraints = {
         **BaseMultilabelClassifier._parameter_constraints,
         **RULE_CONSTRAINTS,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from scumble._core.errors import ParameterError
 from scumble._core.registry import register
 
 #: The type of a function that is registered.
@@ -32,6 +33,8 @@ class Measure:
         Bounds of its values; NaN is allowed as well.
     function : callable
         The function of ``Y``.
+    in_summary : bool
+        Whether `characterize` computes it as well; only for the level "dataset".
 
     Examples
     --------
@@ -46,6 +49,15 @@ class Measure:
     lower: float
     upper: float
     function: Callable[..., Any]
+    in_summary: bool = False
+
+    def __post_init__(self) -> None:
+        """Check that a measure of the summary is one number."""
+        if self.in_summary and self.level != "dataset":
+            raise ParameterError(
+                f"The measure {self.name!r} cannot be in the summary: this needs the level "
+                f"'dataset'. Got {self.level!r}."
+            )
 
 
 def safe_divide(numerator: float, denominator: int) -> float:
@@ -53,7 +65,13 @@ def safe_divide(numerator: float, denominator: int) -> float:
     return numerator / denominator if denominator else float("nan")
 
 
-def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) -> Callable[[F], F]:
+def measure(
+    *,
+    level: Level,
+    lower: float = 0.0,
+    upper: float = float("inf"),
+    in_summary: bool = False,
+) -> Callable[[F], F]:
     """Return a decorator that registers a function of ``Y`` as a measure and returns it unchanged.
 
     The parameters are fields of `Measure`.
@@ -62,7 +80,14 @@ def measure(*, level: Level, lower: float = 0.0, upper: float = float("inf")) ->
     def register_measure(function: F) -> F:
         """Register the function in the catalogue under its name."""
         name = function.__name__
-        entry = Measure(name=name, level=level, lower=lower, upper=upper, function=function)
+        entry = Measure(
+            name=name,
+            level=level,
+            lower=lower,
+            upper=upper,
+            function=function,
+            in_summary=in_summary,
+        )
         register("measure", name, entry, display_group=DISPLAY_GROUPS[level])
         return function
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,11 +11,12 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError
 from scumble._core.parallel import limit_threads
 from scumble._core.parameters import check_choice
+from scumble._core.registry import registered_objects
 from scumble._core.table_repr import TableReprMixin, TableView
 from scumble._core.text import default_names
 from scumble._validation.labels import check_named_labels, is_dataset
 from scumble.measures import imbalance, threaded_kernels
-from scumble.measures.base import safe_divide
+from scumble.measures.base import Measure, safe_divide
 from scumble.measures.concurrence import (
     counts_and_concurrence,
     cv_by_label,
@@ -119,6 +120,9 @@ class Summary(TableReprMixin):
         SCUMBLE of every instance.
     labelsets : Labelsets
         The distinct labelsets.
+    other_measures : dict of str to float or None
+        Measures that were registered with ``in_summary=True``, by name; see
+        `scumble.measures.base.measure`. None for data that does not fit in memory.
 
     Examples
     --------
@@ -151,6 +155,7 @@ class Summary(TableReprMixin):
     labels: LabelTable
     scumble_by_instance: Array
     labelsets: Labelsets
+    other_measures: Mapping[str, float | None] = field(default_factory=dict)
 
     def _repr_title(self) -> str:
         """Return the first line of the repr: the name of the data set and its main measures."""
@@ -172,9 +177,10 @@ class Summary(TableReprMixin):
         dict
             Without the tables; NaN becomes None, so that the result can be written as JSON.
         """
-        table_names = {"labels", "scumble_by_instance", "labelsets"}
-        names = (field.name for field in fields(self) if field.name not in table_names)
-        return {name: to_json_value(getattr(self, name)) for name in names}
+        left_out = {"labels", "scumble_by_instance", "labelsets", "other_measures"}
+        names = [field.name for field in fields(self) if field.name not in left_out]
+        values = {name: getattr(self, name) for name in names}
+        return to_json_value({**values, **self.other_measures})
 
 
 def to_json_value(value: Any) -> Any:
@@ -266,7 +272,13 @@ def _characterize_in_memory(data: Any, unseen: Unseen) -> Summary:
         scumble=concurrence.scumble,
         scumble_cv=cv_of_scores(squared_deviations, n_rows=n_rows, mean=concurrence.scumble),
         scumble_by_instance=concurrence.by_instance,
+        other_measures={measure.name: measure.function(Y) for measure in _other_measures()},
     )
+
+
+def _other_measures() -> list[Measure]:
+    """Return the measures that were registered for the summary, besides its own fields."""
+    return [measure for measure in registered_objects("measure").values() if measure.in_summary]
 
 
 class LabelStatistics(NamedTuple):
@@ -287,17 +299,21 @@ def summarize(
     n_features: int | None,
     n_assignments: int,
     n_one_label: int,
+    other_measures: Mapping[str, float | None] | None = None,
     **measures: Any,
 ) -> Summary:
     """Return the summary of a data set, with the measures that follow from counts and scores.
 
     ``sets`` is the `Labelsets`, or an object with its length, ``n_single`` and ``max_count``;
     ``n_assignments`` is the number of label assignments, ``n_one_label`` that of instances with one
-    label. ``measures`` are all other fields of `Summary`.
+    label. ``other_measures`` are None if they cannot be computed. ``measures`` are all other fields
+    of `Summary`.
     """
     counts = labels.counts
     n_labels = len(labels.names)
     n_sets = len(sets)
+    if other_measures is None:
+        other_measures = dict.fromkeys([measure.name for measure in _other_measures()])
     cardinality = safe_divide(n_assignments, n_instances)
     ratios = ratios_from_counts(counts, unseen=unseen)
     return Summary(
@@ -326,5 +342,6 @@ def summarize(
             scumble_cv=cv_by_label(labels.squares, counts=counts, means=labels.means),
         ),
         labelsets=sets,
+        other_measures=other_measures,
         **measures,
     )

@@ -299,14 +299,26 @@ SUMMARY_ROWS = (
 )
 
 
+#: Format of the measures of a summary that are not in `SUMMARY_ROWS`; their title is their name.
+OTHER_MEASURE_FORMAT = ".4f"
+
+
+def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return titles and values of all measures of a summary, those of other authors last."""
+    rows = [(title, format_number(summary[key], spec)) for title, key, spec in SUMMARY_ROWS]
+    keys_in_rows = {"name", *(key for _, key, _ in SUMMARY_ROWS)}
+    for key, value in summary.items():
+        if key not in keys_in_rows:
+            rows.append((key, format_number(value, OTHER_MEASURE_FORMAT)))
+    return rows
+
+
 def measure_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the rows of a table of all measures, as pairs of a title and a formatted value.
 
     ``report`` is that of `concurrence_report`. The last rows are the numbers of features by kind.
     """
-    rows = [
-        (title, format_number(report["summary"][key], spec)) for title, key, spec in SUMMARY_ROWS
-    ]
+    rows = summary_rows(report["summary"])
     for kind, count in report["features"].items():
         rows.append((f"Features: {kind}", format_number(count)))
     return rows
@@ -317,10 +329,7 @@ def render_summary(summary: dict[str, Any], *, width: int | None = None) -> list
 
     ``summary`` is the result of `Summary.to_dict`.
     """
-    rows = [
-        (re.sub(".*: ", "  ", title), format_number(summary[key], spec))
-        for title, key, spec in SUMMARY_ROWS
-    ]
+    rows = [(re.sub(".*: ", "  ", title), value) for title, value in summary_rows(summary)]
     title: Line = [Segment(escape_controls(summary["name"]) or "data set", "title")]
     return [title, *table_lines(("", ""), rows, width=width)[1:]]
 

@@ -96,6 +96,7 @@ def datasets(
     draw: Draw,
     *,
     parts: Collection[str] = DATASET_PARTS,
+    min_instances: int = 0,
     max_instances: int = 6,
     max_features: int = 4,
     max_labels: int = 4,
@@ -115,6 +116,7 @@ def datasets(
     """
     Y = draw(
         label_matrices(
+            min_instances=min_instances,
             max_instances=max_instances,
             max_labels=max_labels,
             unseen="labels never seen" in parts,

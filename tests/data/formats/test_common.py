@@ -10,8 +10,8 @@ from scipy import sparse
 
 import scumble
 import scumble.data.formats  # registers them
-from scumble._core.errors import ScumbleWarning
-from scumble._core.registry import registered_objects
+from scumble._core.errors import ScumbleWarning, WriteError
+from scumble._core.registry import registered_objects, unregister
 from scumble.data import Feature, MultilabelDataset
 from scumble.data.formats.base import DATASET_PARTS, present_parts
 from scumble.testing.strategies import datasets
@@ -43,6 +43,11 @@ def there_and_back(folder, form, data: MultilabelDataset) -> MultilabelDataset:
     return scumble.read(path, format=form.name)
 
 
+def datasets_for(form, **options):
+    """Return a strategy for data sets that the format can hold."""
+    return datasets(min_instances=0 if form.can_hold_zero_rows else 1, **options)
+
+
 def expected(form, data: MultilabelDataset) -> MultilabelDataset:
     """Expect the file's name where a format has no place for another."""
     return data if "data set name" in form.preserved_parts else replace(data, name="data")
@@ -59,7 +64,7 @@ def test_what_a_format_carries_survives(tmp_path_factory, name):
     form = FORMATS[name]
 
     @EXAMPLES
-    @given(data=datasets(parts=form.preserved_parts))
+    @given(data=datasets_for(form, parts=form.preserved_parts))
     def check(data):
         again = there_and_back(tmp_path_factory.mktemp(name), form, data)
         assert again == expected(form, data)
@@ -74,7 +79,7 @@ def test_the_same_data_gives_the_same_bytes(tmp_path_factory, name):
     form = FORMATS[name]
 
     @settings(EXAMPLES, max_examples=10)
-    @given(data=datasets(parts=form.preserved_parts))
+    @given(data=datasets_for(form, parts=form.preserved_parts))
     def check(data):
         contents = []
         for _ in range(2):
@@ -103,7 +108,7 @@ def test_the_rest_survives_a_loss(tmp_path_factory, name):
     form = FORMATS[name]
 
     @settings(EXAMPLES, max_examples=25)
-    @given(data=datasets())
+    @given(data=datasets_for(form))
     def check(data):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScumbleWarning)
@@ -128,6 +133,10 @@ def test_small_shapes(tmp_path, name, shape):
         np.arange(n_instances * n_features).reshape(n_instances, n_features) / 2,
         np.eye(n_instances, n_labels, dtype=bool),
     )
+    if n_instances == 0 and not FORMATS[name].can_hold_zero_rows:
+        with pytest.raises(WriteError, match=f"the {name} format cannot hold a data set without"):
+            there_and_back(tmp_path, FORMATS[name], data)
+        return
     again = there_and_back(tmp_path, FORMATS[name], data)
     assert again.X.shape == data.X.shape
     assert again.Y.shape == data.Y.shape
@@ -139,3 +148,15 @@ def test_no_two_formats_want_the_same_first_suffix(name):
     form = FORMATS[name]
     assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in form.suffixes)
     assert form.title
+
+
+def test_a_format_that_cannot_hold_zero_rows_refuses_them(tmp_path):
+    form = replace(FORMATS["csv"], name="rows", suffixes=(".rows",), can_hold_zero_rows=False)
+    try:
+        with pytest.raises(WriteError, match="the rows format cannot hold a data set without inst"):
+            scumble.write(PLAIN[:0], tmp_path / "a.rows")
+        scumble.write(PLAIN, tmp_path / "a.rows")
+    finally:
+        unregister("format", "rows")
+    assert form.can_hold_zero_rows is False
+    assert [path.name for path in tmp_path.iterdir()] == ["a.rows"]

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 import scumble
 from scumble import MultilabelDataset
+from scumble._core.errors import ParameterError
 from scumble.evaluate import (
     LabelCounts,
     cross_validate,
@@ -197,6 +198,41 @@ def test_one_fold_pooled_is_that_fold(seed):
         assert value == pytest.approx(expected, nan_ok=True), name
     again = LabelCounts.from_dict(LabelCounts.of(found).to_dict())
     np.testing.assert_equal(pooled_metrics([again]), pooled)
+
+
+def test_named_metrics_have_the_values_that_they_have_among_all():
+    rng = np.random.default_rng(5)
+    Y, said, training = (rng.random((n, 5)) < 0.3 for n in (12, 12, 20))
+    options = {"groups": ["all", "minority"], "training": training, "label_parents": [-1] * 5}
+    scores = rng.random((12, 5))
+    full = evaluate(Y, said, scores, **options)
+    for name, value in full.items():
+        found = evaluate(Y, said, scores, metrics=[name], **options)
+        np.testing.assert_equal(dict(found), {name: value})
+        by_label = {key: full.by_label[key] for key in found.by_label}
+        np.testing.assert_equal(dict(found.by_label), by_label)
+    none = evaluate(Y, said, scores, metrics=(), **options)
+    assert not none
+    assert "auc" not in none.by_label
+    with pytest.raises(KeyError, match="was not computed"):
+        none["macro_f1"]
+    pooled = pooled_metrics([LabelCounts.of(full)])
+    for name, value in pooled.items():
+        found = pooled_metrics([LabelCounts.of(full)], metrics=[name])
+        np.testing.assert_equal(found, {name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("macro_f2", "There is no metric"),
+        ("few.macro_f1", "There is no metric"),
+        ("pooled.macro_f1", "computed from several folds. Expected for example 'macro_f1'"),
+    ],
+)
+def test_metrics_that_cannot_be_computed(name, message):
+    with pytest.raises(ParameterError, match=message):
+        evaluate([[1, 0]], [[1, 0]], metrics=[name], groups=["all"])
 
 
 @pytest.fixture(scope="module")

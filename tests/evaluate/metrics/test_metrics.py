@@ -101,8 +101,8 @@ def test_all_metrics_equal_the_slow_versions(case, policy, ties):
     found = evaluate.evaluate(Y, Z, S, undefined=policy, ties=ties)
     expected = slow_metrics.bipartition(Y, Z, policy)
     expected |= slow_metrics.ranking(Y, S, policy, ties) | slow_metrics.probability(Y, S)
-    left_out = {"macro_balanced_accuracy", "macro_g_mean"}  # made of recall and specificity
-    assert set(found) == set(expected) | left_out
+    # Not all metrics have a slow version: some are tested in other ways, in a file of their own.
+    assert set(found) >= set(expected)
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, abs=1e-12, nan_ok=True), name
 
@@ -146,9 +146,15 @@ def test_perfect_predictions_are_perfect(metric):
     Y = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 0]])
     value = call(metric, Y, Y, Y.astype(float))
     best = metric.upper if metric.greater_is_better else metric.lower
-    if metric.name == "coverage":  # two labels cannot both be first
-        best = 2 / 3
+    if metric.perfect_value is not None:
+        best = metric.perfect_value(Y.astype(bool))
     assert value == pytest.approx(best, abs=1e-7)
+
+
+def test_the_coverage_of_perfect_scores():
+    metric = registered_objects("metric")["coverage"]
+    Y = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 0]])
+    assert metric.perfect_value(Y) == 2 / 3  # two labels cannot both be first
 
 
 @given(case=cases())

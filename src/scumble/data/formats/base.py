@@ -72,6 +72,8 @@ class Format:
         Returns the path of the second file that is read or written with a file, if there is one.
     display_group : str
         The heading under which the format is listed.
+    can_hold_zero_rows : bool
+        Whether a file can hold a data set without instances; if not, writing one is an error.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Format:
     preserved_parts: frozenset[str] = frozenset(DATASET_PARTS)
     companion_file: Callable[[InputFile | OutputFile], Path | None] = lambda _: None
     display_group: str = "More"
+    can_hold_zero_rows: bool = True
 
     def __post_init__(self) -> None:
         """Register the format in the catalogue, after a check of ``preserved_parts``."""

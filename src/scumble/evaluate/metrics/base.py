@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from scumble._core.arrays import Array
 from scumble._core.registry import register
 from scumble.evaluate.metrics.counts import (
     Confusion,
@@ -30,6 +31,8 @@ DISPLAY_GROUPS = {
     "probabilities": "Of probabilities",
 }
 Function = TypeVar("Function", bound=Callable[..., float])
+#: A function of a dense boolean ``Y`` that returns the value of a metric for perfect predictions.
+PerfectValue = Callable[[Array], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,9 @@ class Metric:
     label_based : bool
         Whether the formula reads ``by_label`` and ``overall`` only, so that the metric can also be
         computed for a group of labels.
+    perfect_value : callable, optional
+        A function of a dense ``Y`` that returns the value of perfect predictions. None stands for
+        the better of the two bounds. The common tests use it.
 
     Examples
     --------
@@ -70,6 +76,7 @@ class Metric:
     function: Callable[..., float]
     formula: Callable[..., float]
     label_based: bool = False
+    perfect_value: PerfectValue | None = None
 
 
 def register_metric(
@@ -80,6 +87,7 @@ def register_metric(
     lower: float = 0.0,
     upper: float = 1.0,
     label_based: bool = False,
+    perfect_value: PerfectValue | None = None,
 ) -> Callable[[Function], Function]:
     """Return a decorator that registers a function as a metric and returns it unchanged.
 
@@ -98,6 +106,7 @@ def register_metric(
             function=function,
             formula=formula,
             label_based=label_based,
+            perfect_value=perfect_value,
         )
         register("metric", metric.name, metric, display_group=DISPLAY_GROUPS[needs])
         return function
@@ -200,6 +209,14 @@ class FormulaMetric:
         """Return the value; subclasses define the arguments."""
         raise NotImplementedError
 
+    def apply(self, *arguments: Any) -> float:
+        """Return the value of the formula for counts or rankings, with its default parameters.
+
+        `evaluate` calls it. As a method it can be pickled, unlike the formula, whose name is that
+        of this object.
+        """
+        return self.formula(*arguments)
+
     def _bind(self, parameters: dict[str, Any]) -> Callable[..., float]:
         """Return the formula with its keyword-only parameters set."""
         return lambda *arguments: self.formula(*arguments, **parameters)
@@ -249,6 +266,7 @@ def bipartition_metric(
     lower: float = 0.0,
     upper: float = 1.0,
     label_based: bool = False,
+    perfect_value: PerfectValue | None = None,
 ) -> Callable[[Callable[..., float]], BipartitionMetric]:
     """Return a decorator that registers a formula on counts as a metric of predicted labels.
 
@@ -261,6 +279,9 @@ def bipartition_metric(
     label_based : bool, default=False
         Whether the formula reads ``by_label`` and ``overall`` only, so that the metric can also be
         computed for a group of labels.
+    perfect_value : callable, optional
+        A function of a dense ``Y`` that returns the value of perfect predictions, unless this is
+        the better bound. The common tests use it.
 
     Returns
     -------
@@ -292,15 +313,17 @@ def bipartition_metric(
 
     def register_formula(formula: Callable[..., float]) -> BipartitionMetric:
         """Register the formula under its name, and return the metric object."""
+        metric = BipartitionMetric(formula)
         add_to_catalogue = register_metric(
-            formula,
+            metric.apply,
             needs="predictions",
             greater_is_better=greater_is_better,
             lower=lower,
             upper=upper,
             label_based=label_based,
+            perfect_value=perfect_value,
         )
-        return add_to_catalogue(BipartitionMetric(formula))
+        return add_to_catalogue(metric)
 
     return register_formula
 
@@ -311,6 +334,7 @@ def ranking_metric(
     lower: float = 0.0,
     upper: float = 1.0,
     label_based: bool = False,
+    perfect_value: PerfectValue | None = None,
 ) -> Callable[[Callable[..., float]], RankingMetric]:
     """Return a decorator that registers a formula on rankings as a metric of scores.
 
@@ -323,6 +347,9 @@ def ranking_metric(
     label_based : bool, default=False
         Whether the formula reads ``by_label`` only, so that the metric can also be computed for a
         group of labels.
+    perfect_value : callable, optional
+        A function of a dense ``Y`` that returns the value of perfect predictions, unless this is
+        the better bound. The common tests use it.
 
     Returns
     -------
@@ -356,21 +383,23 @@ def ranking_metric(
 
     def register_formula(formula: Callable[..., float]) -> RankingMetric:
         """Register the formula under its name, and return the metric object."""
+        metric = RankingMetric(formula)
         add_to_catalogue = register_metric(
-            formula,
+            metric.apply,
             needs="scores",
             greater_is_better=greater_is_better,
             lower=lower,
             upper=upper,
             label_based=label_based,
+            perfect_value=perfect_value,
         )
-        return add_to_catalogue(RankingMetric(formula))
+        return add_to_catalogue(metric)
 
     return register_formula
 
 
 def probability_metric(
-    *, lower: float = 0.0, upper: float = 1.0
+    *, lower: float = 0.0, upper: float = 1.0, perfect_value: PerfectValue | None = None
 ) -> Callable[[Callable[..., float]], ProbabilityMetric]:
     """Return a decorator that registers a formula on probabilities; smaller values are better.
 
@@ -378,6 +407,9 @@ def probability_metric(
     ----------
     lower, upper : float
         Bounds of its values, 0 and 1 by default.
+    perfect_value : callable, optional
+        A function of a dense ``Y`` that returns the value of perfect predictions, unless this is
+        the lower bound. The common tests use it.
 
     Returns
     -------
@@ -405,9 +437,15 @@ def probability_metric(
 
     def register_formula(formula: Callable[..., float]) -> ProbabilityMetric:
         """Register the formula under its name, and return the metric object."""
+        metric = ProbabilityMetric(formula)
         add_to_catalogue = register_metric(
-            formula, needs="probabilities", greater_is_better=False, lower=lower, upper=upper
+            metric.apply,
+            needs="probabilities",
+            greater_is_better=False,
+            lower=lower,
+            upper=upper,
+            perfect_value=perfect_value,
         )
-        return add_to_catalogue(ProbabilityMetric(formula))
+        return add_to_catalogue(metric)
 
     return register_formula

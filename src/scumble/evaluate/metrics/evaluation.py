@@ -1,7 +1,7 @@
 """Evaluation of predictions by all metrics at once, and scorers for scikit-learn."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -34,6 +34,7 @@ from scumble.evaluate.metrics.counts import (
 )
 from scumble.evaluate.metrics.label_groups import (
     MIN_TRAINING_POSITIVES,
+    POOLED_PREFIX,
     check_groups,
     find_metric,
     group_masks,
@@ -43,6 +44,9 @@ from scumble.measures.threaded_kernels import count_labels
 
 #: Metrics in the one-line summary of an evaluation, where they are available.
 KEY_METRICS = ("macro_f1", "micro_f1", "hamming_loss", "ranking_loss")
+
+#: A metric of data with a hierarchy of labels, which is not registered.
+HIERARCHICAL_LOSS = "hierarchical_loss"
 
 
 class Evaluation(TableReprMixin, Mapping[str, float]):
@@ -103,7 +107,14 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
             return name
         if group and group not in self.groups:
             return f"{name}: there is no group {group!r} here"
-        argument = "predictions" if metric.needs == "predictions" else "scores"
+        if metric.needs == "predictions":
+            argument = "predictions"
+            is_given = "true_positives" in self.by_label
+        else:
+            argument = "scores"
+            is_given = "auc" in self.by_label
+        if is_given:
+            return f"{name} was not computed: add it to the 'metrics' of evaluate"
         return f"{name} evaluates {metric.needs}: give evaluate the {argument}"
 
     def __iter__(self) -> Iterator[str]:
@@ -164,9 +175,10 @@ def evaluate(
     label_parents: Sequence[int] | None = None,
     groups: Any = None,
     training: Any = None,
+    metrics: Iterable[str] | None = None,
     n_jobs: int | None = None,
 ) -> Evaluation:
-    """Compute all metrics of predictions and scores.
+    """Compute all metrics of predictions and scores, or the named ones.
 
     Parameters
     ----------
@@ -195,6 +207,10 @@ def evaluate(
     training : data set, array, sparse matrix or DataFrame, optional
         The labels of the training part, before resampling. They define which labels are rare,
         difficult or few, and add the number of training rows of each label.
+    metrics : iterable of str, optional
+        Names of the metrics to compute, such as ``"macro_f1"`` or ``"minority.macro_f1"``; all by
+        default. The values do not depend on it. If none of them evaluates scores, ``by_label`` has
+        no values from scores.
     n_jobs : int, optional
         Number of threads; never changes a result.
 
@@ -257,23 +273,26 @@ def evaluate(
     if training is not None:
         training = _check_training(training, n_labels)
     masks = group_masks(groups, n_labels, training, get_label_names(Y))
+    requested = None if metrics is None else _check_metric_names(metrics, groups)
     values: dict[str, float] = {}
     by_label: dict[str, Array] = {}
+    confusion_counts = None
+    rankings = None
     with limit_threads(n_jobs):
         if predictions is not None:
             confusion_counts = confusion(Y_true, predictions, caller="evaluate")
-            for metric in _metrics_needing("predictions"):
+            for metric in _select_metrics("predictions", requested):
                 values[metric.name] = metric.formula(confusion_counts, policy)
-            if label_parents is not None:
-                values["hierarchical_loss"] = hierarchical_loss(
+            if label_parents is not None and _is_requested(HIERARCHICAL_LOSS, requested):
+                values[HIERARCHICAL_LOSS] = hierarchical_loss(
                     Y_true, confusion_counts.predictions, label_parents
                 )
             by_label |= label_metrics(confusion_counts, policy)
-        if scores is not None:
+        if scores is not None and _needs_scores(requested, groups):
             rankings = Rankings(Y_true, scores, ties=ties)
-            for metric in _metrics_needing("scores"):
+            for metric in _select_metrics("scores", requested):
                 values[metric.name] = metric.formula(rankings, policy)
-            for metric in _metrics_needing("probabilities"):
+            for metric in _select_metrics("probabilities", requested):
                 is_defined = rankings.are_probabilities
                 values[metric.name] = metric.formula(rankings) if is_defined else math.nan
             for name, label_values in rankings.by_label._asdict().items():
@@ -283,38 +302,53 @@ def evaluate(
             by_label["training_positives"] = count_labels(training)
             is_counted &= by_label["training_positives"] >= MIN_TRAINING_POSITIVES
         for group, mask in masks.items():
-            group_values: dict[str, float] = {}
-            if predictions is not None:
+            if confusion_counts is not None:
                 label_counts = confusion_counts.by_label.take(mask & is_counted)
-                group_values |= group_metrics(label_counts)
-            if scores is not None:
-                group_values |= _group_ranking_metrics(rankings, mask & is_counted)
-            values |= {f"{group}.{name}": value for name, value in group_values.items()}
+                selected = label_based_metrics("predictions", requested, group=group)
+                values |= group_metrics(label_counts, selected, group=group)
+            if rankings is not None:
+                selected = label_based_metrics("scores", requested, group=group)
+                values |= _group_ranking_metrics(rankings, mask & is_counted, selected, group=group)
     return Evaluation(values, by_label, masks)
 
 
-def group_metrics(label_counts: Counts) -> dict[str, float]:
-    """Return all label-based metrics of predictions, by name, from the counts of some labels.
+def group_metrics(
+    label_counts: Counts, metrics: Sequence[Metric], *, group: str | None
+) -> dict[str, float]:
+    """Return label-based metrics of predictions, by name, from the counts of some labels.
 
-    Each metric is NaN if there are no labels.
+    The names begin with the name of the group, if there is one. Each metric is NaN if there are no
+    labels.
     """
-    metrics = [metric for metric in _metrics_needing("predictions") if metric.label_based]
-    if len(label_counts.true_positives) == 0:
-        return {metric.name: math.nan for metric in metrics}
     # For a label that occurs, MULAN's policy takes 0 for an undefined precision.
     policy = UndefinedPolicy("mulan")
-    return {metric.name: metric.formula(LabelConfusion(label_counts), policy) for metric in metrics}
+    values = {}
+    for metric in metrics:
+        value = math.nan
+        if len(label_counts.true_positives):
+            value = metric.formula(LabelConfusion(label_counts), policy)
+        values[_name_in_group(metric, group)] = value
+    return values
 
 
-def _group_ranking_metrics(rankings: Rankings, mask: Array) -> dict[str, float]:
-    """Return all label-based metrics of scores, by name, for the labels that ``mask`` selects."""
+def _group_ranking_metrics(
+    rankings: Rankings, mask: Array, metrics: Sequence[Metric], *, group: str
+) -> dict[str, float]:
+    """Return label-based metrics of scores, by name, for the labels that ``mask`` selects.
+
+    The names begin with the name of the group.
+    """
     label_rankings = LabelRankings(*(values[mask] for values in rankings.by_label))
     policy = UndefinedPolicy("ignore")
-    metrics = [metric for metric in _metrics_needing("scores") if metric.label_based]
     return {
-        metric.name: metric.formula(LabelSubsetRankings(label_rankings), policy)
+        _name_in_group(metric, group): metric.formula(LabelSubsetRankings(label_rankings), policy)
         for metric in metrics
     }
+
+
+def _name_in_group(metric: Metric, group: str | None) -> str:
+    """Return the name of a metric of a group of labels, such as "minority.macro_f1"."""
+    return metric.name if group is None else f"{group}.{metric.name}"
 
 
 def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
@@ -331,9 +365,55 @@ def _check_training(training: Any, n_labels: int) -> sparse.csr_array:
     return labels
 
 
-def _metrics_needing(needs: str) -> list[Metric]:
-    """Return the registered metrics with this value of `Metric.needs`."""
-    return [metric for metric in registered_objects("metric").values() if metric.needs == needs]
+def _check_metric_names(names: Iterable[str], groups: Iterable[str]) -> frozenset[str]:
+    """Return the names of metrics as a set; raise a ParameterError for an unknown or pooled one."""
+    requested = frozenset(names)
+    for name in requested - {HIERARCHICAL_LOSS}:
+        find_metric(name, groups=groups)
+        if name.startswith(POOLED_PREFIX):
+            raise ParameterError(
+                f"evaluate: {name!r} is computed from several folds. Expected for example "
+                f"{name.removeprefix(POOLED_PREFIX)!r}."
+            )
+    return requested
+
+
+def _is_requested(name: str, requested: Collection[str] | None) -> bool:
+    """Return whether a metric is computed; None stands for all metrics."""
+    return requested is None or name in requested
+
+
+def _needs_scores(requested: Iterable[str] | None, groups: Iterable[str]) -> bool:
+    """Return whether any of the requested metrics evaluates scores; None stands for all metrics."""
+    if requested is None:
+        return True
+    names = [name for name in requested if name != HIERARCHICAL_LOSS]
+    return any(find_metric(name, groups=groups).needs != "predictions" for name in names)
+
+
+def _select_metrics(
+    needs: str, requested: Collection[str] | None, *, group: str | None = None
+) -> list[Metric]:
+    """Return the requested ones of the registered metrics with this value of `Metric.needs`.
+
+    ``requested`` has names, those of a group such as "minority.macro_f1"; None stands for all.
+    """
+    return [
+        metric
+        for metric in registered_objects("metric").values()
+        if metric.needs == needs and _is_requested(_name_in_group(metric, group), requested)
+    ]
+
+
+def label_based_metrics(
+    needs: str, requested: Collection[str] | None, *, group: str | None
+) -> list[Metric]:
+    """Return the requested label-based metrics of a group; see `_select_metrics`.
+
+    ``group`` is None for metrics without a group.
+    """
+    metrics = _select_metrics(needs, requested, group=group)
+    return [metric for metric in metrics if metric.label_based]
 
 
 # Scorers for scikit-learn --------------------------------------------------------------------

@@ -195,7 +195,18 @@ def ranking_loss(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "
     )
 
 
-@register_metric(Samples(coverages), needs="scores", greater_is_better=False, upper=math.inf)
+def _perfect_coverage(Y: Array) -> float:
+    """Return the coverage of perfect scores: all labels of an instance are ranked first."""
+    return float(np.maximum(Y.sum(axis=1) - 1, 0).mean())
+
+
+@register_metric(
+    Samples(coverages),
+    needs="scores",
+    greater_is_better=False,
+    upper=math.inf,
+    perfect_value=_perfect_coverage,
+)
 def coverage(Y: Any, scores: Any, *, undefined: Any = "mulan", ties: str = "mulan") -> float:
     """Worst rank of a true label less one, averaged over instances.
 

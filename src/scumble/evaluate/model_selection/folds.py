@@ -20,7 +20,12 @@ from scumble._core.table_repr import RecordList, TableReprMixin
 from scumble.data import MultilabelDataset
 from scumble.evaluate.metrics.bipartition import RATES
 from scumble.evaluate.metrics.counts import Counts
-from scumble.evaluate.metrics.evaluation import Evaluation, evaluate, group_metrics
+from scumble.evaluate.metrics.evaluation import (
+    Evaluation,
+    evaluate,
+    group_metrics,
+    label_based_metrics,
+)
 from scumble.evaluate.metrics.label_groups import GROUPS, MIN_TRAINING_POSITIVES
 from scumble.learn import TextColumns, fit_dataset
 from scumble.learn.predictions import predict_with_scores
@@ -45,7 +50,7 @@ class FittedFold:
     scores : ndarray of shape (n_samples, n_labels) or None
         The scores of the test part, if the classifier has any.
     evaluation : Evaluation
-        All metrics, of all labels and of each group.
+        The metrics, of all labels and of each group.
     seconds : dict of str to float
         Wall time of ``resample``, ``fit`` and ``predict``.
 
@@ -79,6 +84,7 @@ def run_fold(
     groups: Any = GROUPS,
     undefined: Any = "mulan",
     ties: str = "mulan",
+    metrics: Iterable[str] | None = None,
 ) -> FittedFold:
     """Fit a classifier on one part of the data and evaluate it on another.
 
@@ -102,6 +108,8 @@ def run_fold(
         How 0/0 counts, such as the precision of a label that is never predicted; see `evaluate`.
     ties : {"mulan", "average", "worst"}
         How equal scores are ranked, see `evaluate`.
+    metrics : iterable of str, optional
+        Names of the metrics to compute, see `evaluate`; all by default.
 
     Returns
     -------
@@ -135,6 +143,7 @@ def run_fold(
         ties=ties,
         groups=groups,
         training=training.Y,
+        metrics=metrics,
     )
     return FittedFold(
         training=training,
@@ -264,7 +273,9 @@ COUNT_FIELDS = {
 }
 
 
-def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
+def pooled_metrics(
+    folds: Iterable[LabelCounts], *, metrics: Iterable[str] | None = None
+) -> dict[str, float]:
     """Compute metrics from counts added up over folds.
 
     The mean over folds of macro F1 does not punish false positives of labels that are absent from
@@ -275,6 +286,9 @@ def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
     ----------
     folds : iterable of LabelCounts
         One per fold, all repetitions together.
+    metrics : iterable of str, optional
+        Names of the metrics to compute, such as ``"minority.macro_f1"``; all by default. Metrics
+        that are not computed from counts of labels are left out.
 
     Returns
     -------
@@ -302,10 +316,13 @@ def pooled_metrics(folds: Iterable[LabelCounts]) -> dict[str, float]:
     0.5
     """
     folds = list(folds)
-    values = group_metrics(_pooled_counts(folds, group=None))
-    for group in folds[0].groups:
-        group_values = group_metrics(_pooled_counts(folds, group=group))
-        values |= {f"{group}.{name}": value for name, value in group_values.items()}
+    requested = None if metrics is None else frozenset(metrics)
+    values: dict[str, float] = {}
+    for group in (None, *folds[0].groups):
+        selected = label_based_metrics("predictions", requested, group=group)
+        if selected:
+            counts = _pooled_counts(folds, group=group)
+            values |= group_metrics(counts, selected, group=group)
     return values
 
 

@@ -25,6 +25,7 @@ from scumble._core.table_repr import TableReprMixin, TableView
 from scumble._core.text import pluralize
 from scumble._validation.frames import is_frame
 from scumble.evaluate.metrics.label_groups import metric_sign
+from scumble.results.store import Store
 
 #: The names of a row (data set) and of a column (method).
 Position = tuple[str, str]
@@ -231,8 +232,8 @@ def score_table(
     >>> score_table(cells, "macro_f1").means
     {('a', 'br'): 0.6, ('b', 'br after remedial'): 0.3}
     """
-    if hasattr(results, "__scumble_scores__"):
-        table = results.__scumble_scores__(metric)
+    if isinstance(results, Store):
+        table = _from_store(results, metric)
     elif isinstance(results, ScoreTable):
         table = results
     elif isinstance(results, str | os.PathLike):
@@ -254,8 +255,16 @@ def score_table(
 
 def is_results(scores: Any) -> bool:
     """Return whether an object is one that `score_table` reads, rather than an array of numbers."""
-    is_table = isinstance(scores, ScoreTable | str | os.PathLike | Mapping) or is_frame(scores)
-    return is_table or hasattr(scores, "__scumble_scores__")
+    is_table = isinstance(scores, ScoreTable | Store | str | os.PathLike | Mapping)
+    return is_table or is_frame(scores)
+
+
+def _from_store(store: Store, metric: str | None) -> ScoreTable:
+    """Return the table of a metric of a store; None stands for its only metric."""
+    # The module of stored scores imports this one.
+    from scumble.evaluate.statistics.stored_scores import score_table_from_store
+
+    return score_table_from_store(store, metric)
 
 
 def read_table(path: str | os.PathLike[str]) -> Any:

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.neighbours.neighbourhood import NeighbourClassifier
 from scumble.learn.weights import repeat_weights_by_row
 
@@ -91,6 +92,7 @@ class BRkNN(NeighbourClassifier, name="brknn", display_group="Neighbours"):
            [0, 1, 0]])
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True, weights_equal_repetitions=False)
     _parameter_constraints = {
         **NeighbourClassifier._parameter_constraints,
         "extension": Choice(None, "a", "b"),

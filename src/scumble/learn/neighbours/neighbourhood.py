@@ -8,11 +8,13 @@ from scipy import sparse
 from scumble._core.neighbours import Space, nearest_neighbours
 from scumble._core.parameters import Choice, Int
 from scumble.learn.base import BaseMultilabelClassifier
+from scumble.learn.classifier_tags import ClassifierTags
 
 
 class NeighbourClassifier(BaseMultilabelClassifier):
     """Base class of the classifiers that count the labels of the nearest training rows."""
 
+    classifier_tags = ClassifierTags(weights_equal_repetitions=False)
     _parameter_constraints = {
         **BaseMultilabelClassifier._parameter_constraints,
         "n_neighbors": Int(minimum=1),

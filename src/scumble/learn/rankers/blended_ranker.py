@@ -13,6 +13,7 @@ from scumble._core.errors import ParameterError, ParameterTypeError, parameter_e
 from scumble._core.parallel import run_in_threads
 from scumble._core.parameters import AnyValue, Bool, Int
 from scumble.learn.base import BaseRanker, MultilabelClassifierConstraint
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.inner_classifier import TrainingData, fit_with_scores
 from scumble.learn.rankers.bagged_trees import BaggedTrees
 from scumble.learn.rankers.calibration import Calibration
@@ -133,6 +134,7 @@ class BlendedRanker(BaseRanker, name="blend", display_group="Rankers"):
            [0, 1]])
     """
 
+    classifier_tags = ClassifierTags(weights_equal_repetitions=False, sparse_equals_dense=False)
     _parameter_constraints = {
         **BaseRanker._parameter_constraints,
         "rankers": AnyValue("None or a list of classifiers"),

@@ -9,6 +9,7 @@ from scumble._core.arrays import Array
 from scumble._core.neighbours import Space, nearest_neighbours
 from scumble._core.parameters import Int
 from scumble.learn.base import BaseRanker
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.features import append_columns
 from scumble.learn.rankers.scaling import Scaling, normalize_rows
 
@@ -70,6 +71,7 @@ class NeighbourRanker(BaseRanker, name="neighbours", display_group="Rankers"):
     array([[1. , 0.5]])
     """
 
+    classifier_tags = ClassifierTags(weights_equal_repetitions=False, sparse_equals_dense=False)
     _parameter_constraints = {
         **BaseRanker._parameter_constraints,
         "n_neighbors": Int(minimum=1),

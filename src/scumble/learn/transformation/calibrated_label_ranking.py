@@ -8,6 +8,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parallel import run_in_threads, thread_count
 from scumble._core.parameters import Bool
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.transformation.single_label_models import ProblemTransformationClassifier
 from scumble.learn.transformation.targets import LabelTargets, LazyTargets
 from scumble.learn.trees.c45 import Target
@@ -85,6 +86,7 @@ class CalibratedLabelRanking(
            [0., 1.]]))
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True, certain_of_constant_labels=False)
     _parameter_constraints = {
         **ProblemTransformationClassifier._parameter_constraints,
         "mulan_compat": Bool(),

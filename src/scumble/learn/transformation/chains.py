@@ -13,6 +13,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.parallel import run_in_threads
 from scumble._core.parameters import AnyValue, Bool, Int, Optional, Real
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.transformation.single_label_models import ProblemTransformationClassifier
 from scumble.learn.transformation.targets import (
     LabelTargets,
@@ -85,6 +86,7 @@ class ClassifierChain(ProblemTransformationClassifier, name="cc", display_group=
            [0, 1]])
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True, base_learners_are_equivalent=False)
     _parameter_constraints = {
         **ProblemTransformationClassifier._parameter_constraints,
         "order": AnyValue("None or each label number once"),
@@ -201,6 +203,11 @@ class EnsembleOfClassifierChains(
            [0, 1]])
     """
 
+    classifier_tags = ClassifierTags(
+        scores_can_be_0_or_1=True,
+        weights_equal_repetitions=False,
+        base_learners_are_equivalent=False,
+    )
     _parameter_constraints = {
         **ProblemTransformationClassifier._parameter_constraints,
         "n_estimators": Int(minimum=1),

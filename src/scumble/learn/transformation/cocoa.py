@@ -8,6 +8,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Int
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.thresholds.selection import label_thresholds
 from scumble.learn.transformation.single_label_models import ProblemTransformationClassifier
 from scumble.learn.transformation.targets import (
@@ -100,6 +101,7 @@ class COCOA(ProblemTransformationClassifier, name="cocoa", display_group="Pairs 
            [0, 1]])
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True, weights_equal_repetitions=False)
     _parameter_constraints = {
         **ProblemTransformationClassifier._parameter_constraints,
         "n_couples": Int(minimum=0),

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.thresholds.selection import label_thresholds
 from scumble.learn.transformation.chains import ChainSample, chain_targets, predict_chains
 from scumble.learn.transformation.single_label_models import ProblemTransformationClassifier
@@ -110,6 +111,7 @@ class ECCRU(ProblemTransformationClassifier, name="eccru", display_group="Chains
     [1, 11]
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True, weights_equal_repetitions=False)
     _parameter_constraints = {
         **ProblemTransformationClassifier._parameter_constraints,
         "variant": Choice(1, 2, 3),

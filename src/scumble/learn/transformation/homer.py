@@ -10,6 +10,7 @@ from scipy import sparse
 from scumble._core.arrays import Array
 from scumble._core.parameters import AnyValue, Bool, Choice, Int
 from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.inner_classifier import InnerClassifier, LabelsAndScores, TrainingData
 from scumble.learn.transformation.binary_relevance import (
     BinaryRelevance,
@@ -117,6 +118,7 @@ class HOMER(BaseMultilabelClassifier, name="homer", display_group="Labelsets"):
     ((2, 3), (0, 1))
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True)
     _parameter_constraints = {
         **BaseMultilabelClassifier._parameter_constraints,
         "classifier": MultilabelClassifierConstraint(),

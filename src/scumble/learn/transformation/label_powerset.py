@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from scumble._core.arrays import Array
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.transformation.single_label_models import ProblemTransformationClassifier
 from scumble.learn.trees.c45 import Target
 from scumble.learn.weights import select_weights
@@ -110,6 +111,9 @@ class LabelPowerset(ProblemTransformationClassifier, name="lp", display_group="L
     array([[1, 0],
            [1, 1]])
     """
+
+    # All labels that are not in the predicted labelset have the same score.
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True, scores_rank_rows=False)
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from scumble._core.arrays import Array
 from scumble._core.parameters import Choice, Int, Real
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.transformation.label_powerset import (
     LabelPowerset,
     LabelsetProblem,
@@ -171,6 +172,7 @@ class PrunedSets(LabelPowerset, name="ps", display_group="Labelsets"):
            [0, 1, 0]])
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True)
     _parameter_constraints = {**LabelPowerset._parameter_constraints, **_PRUNING_CONSTRAINTS}
 
     def __init__(
@@ -269,6 +271,7 @@ class EnsembleOfPrunedSets(ProblemTransformationClassifier, name="eps", display_
            [1, 1]])
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True, weights_equal_repetitions=False)
     _parameter_constraints = {
         **ProblemTransformationClassifier._parameter_constraints,
         **_PRUNING_CONSTRAINTS,

@@ -11,6 +11,7 @@ from scumble._core.arrays import Array
 from scumble._core.errors import ParameterError, parameter_error
 from scumble._core.parameters import AnyValue, Int
 from scumble.learn.base import BaseMultilabelClassifier, MultilabelClassifierConstraint
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.inner_classifier import InnerClassifier, TrainingData
 from scumble.learn.thresholds.selection import label_thresholds
 from scumble.learn.transformation.binary_relevance import BinaryRelevance
@@ -100,6 +101,7 @@ class ResampledEnsemble(
            [0, 1]])
     """
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True, weights_equal_repetitions=False)
     _parameter_constraints = {
         **BaseMultilabelClassifier._parameter_constraints,
         "estimator": MultilabelClassifierConstraint(),

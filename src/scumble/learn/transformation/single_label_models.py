@@ -15,6 +15,7 @@ from sklearn.base import clone
 from scumble._core.arrays import Array
 from scumble._core.parallel import row_slices, run_in_threads, thread_count
 from scumble.learn.base import BaseMultilabelClassifier, SingleLabelClassifierConstraint
+from scumble.learn.classifier_tags import ClassifierTags
 from scumble.learn.features import append_columns
 from scumble.learn.inner_classifier import unset_random_states
 from scumble.learn.trees.c45 import C45Classifier, Target, Tree, prepare_table
@@ -279,6 +280,7 @@ class ProblemTransformationClassifier(BaseMultilabelClassifier):
 
     models_: Models
 
+    classifier_tags = ClassifierTags(scores_can_be_0_or_1=True)
     _parameter_constraints = {
         **BaseMultilabelClassifier._parameter_constraints,
         "estimator": SingleLabelClassifierConstraint(),

@@ -93,7 +93,7 @@ export class PagedTable {
 
   /** Draw the rows that were loaded. */
   draw() {
-    const { rows, sort, order, total, found: nMatches } = this.page;
+    const { rows, sort, order, total, n_matches: nMatches } = this.page;
     this.columns.forEach((column, index) => {
       const isSorted = column.key === sort;
       if (column.sort !== false) this.heads[index].setAttribute("aria-sort", isSorted ? order : "none");
@@ -119,7 +119,7 @@ export class PagedTable {
 
   /** Draw the buttons that go to other pages. */
   drawPager() {
-    const { offset, found: nMatches } = this.page;
+    const { offset, n_matches: nMatches } = this.page;
     const last = Math.min(offset + this.pageSize, nMatches);
     this.pager.hidden = nMatches <= this.pageSize;
     const button = (title, newOffset, enabled) => h("button", { type: "button", class: "small", disabled: !enabled, onclick: async () => {

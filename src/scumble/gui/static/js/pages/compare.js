@@ -44,7 +44,7 @@ class Compare {
     this.seed = number(0, 0);
     for (const input of [this.repeats, this.folds]) input.addEventListener("input", () => this.updateCount());
     this.models = new Models(dataset);
-    this.study = new Study({ dataset, kind: "proof", button: this.run, noun: progressOf("folds evaluated"), draw: (comparison) => this.draw(comparison) });
+    this.study = new Study({ dataset, kind: "comparison", button: this.run, noun: progressOf("folds evaluated"), draw: (comparison) => this.draw(comparison) });
     const field = (title, element) => h("label", { class: "field" }, h("span", {}, title), element);
     this.options = h("details", { open: true }, h("summary", {}, "Options"), h("div", { class: "tight" }, this.classifiers.element, this.treatments.element, this.chains,
       h("div", { class: "fields" }, field("Baseline", this.baseline), field("Folds", this.folds), field("Repetitions", this.repeats), field("Seed", this.seed))));
@@ -145,7 +145,7 @@ class Compare {
     }));
     return h("section", { class: "panel" }, h("h2", {}, "Methods"),
       h("p", { class: "dim" }, `Means over ${pluralize(comparison.n_folds, "fold")}, and the change against ${comparison.baseline}.`),
-      plainTable("Methods on the same folds", [["Method", "text"], ["Model", "text"], ...comparison.metrics.map((metric) => [comparison.titles[metric], "text"]), ["Seconds per fold", "narrow-hide"]], rows, { "data-testid": "proof", class: "wraps" }));
+      plainTable("Methods on the same folds", [["Method", "text"], ["Model", "text"], ...comparison.metrics.map((metric) => [comparison.titles[metric], "text"]), ["Seconds per fold", "narrow-hide"]], rows, { "data-testid": "comparison", class: "wraps" }));
   }
 
   /** Draw the differences to the baseline with their intervals. */

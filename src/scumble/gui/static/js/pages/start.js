@@ -47,7 +47,7 @@ function publicDatasets() {
     message.replaceChildren();
     button.disabled = true;
     try {
-      await showOpened(await watchJob(await post(`/shelf/${encode(entry.name)}`), { owner: button }), button);
+      await showOpened(await watchJob(await post(`/public-datasets/${encode(entry.name)}`), { owner: button }), button);
     } catch (error) {
       if (error.name !== "AbortError") showFailure(error);
     } finally {
@@ -63,7 +63,7 @@ function publicDatasets() {
   const load = async (event) => {
     if (!event.target.open || list.childElementCount) return;
     try {
-      const { datasets } = await get("/shelf");
+      const { datasets } = await get("/public-datasets");
       const order = ["here", "to fetch"];  // others come last
       const rank = (entry) => (order.includes(entry.place) ? order.indexOf(entry.place) : order.length);
       list.replaceChildren(...datasets.filter((entry) => entry.place !== "embedded").sort((a, b) => rank(a) - rank(b)).map(row));

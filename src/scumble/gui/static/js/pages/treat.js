@@ -141,7 +141,7 @@ class Treat {
       this.result.replaceChildren(h("p", { class: "dim" }, id ? "This result has been closed." : "Select a method and run it: the result appears here."));
       return null;
     }
-    const result = await get(`/datasets/${encode(id)}/comparison`);
+    const result = await get(`/datasets/${encode(id)}/before-and-after`);
     const after = findDataset(id);
     this.result.replaceChildren(
       h("section", { class: "panel" },
@@ -230,13 +230,13 @@ export function values(method, inputs) {
 const FORMATS = { cardinality: 4, density: 4, mean_ir: 4, max_ir: 4, scumble: 6, scumble_cv: 4, tcs: 4 };
 
 /** Draw the table of measures before and after. */
-function measureTable({ traits: rows, steps }) {
+function measureTable({ measures: rows, steps }) {
   const show = (row, value) => row.key in FORMATS ? fixed(value, FORMATS[row.key]) : int(value);
   const titles = steps.map((step) => `after ${step.title}`);
-  return h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Measures before and after" }, h("table", { class: "traits", "data-testid": "traits" },
+  return h("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": "Measures before and after" }, h("table", { class: "before-after", "data-testid": "measures" },
     h("caption", { class: "visually-hidden" }, "Measures before and after"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Measure"), h("th", { scope: "col" }, "before"), titles.map((title) => h("th", { scope: "col" }, title)), h("th", { scope: "col" }, "change"))),
-    h("tbody", {}, rows.map((row) => h("tr", { "data-trait": row.key }, h("th", { scope: "row" }, row.title), h("td", {}, show(row, row.before)), row.steps.map((value) => h("td", {}, show(row, value))), h("td", {}, changeText(row.before, row.steps.at(-1))))))));
+    h("tbody", {}, rows.map((row) => h("tr", { "data-measure": row.key }, h("th", { scope: "row" }, row.title), h("td", {}, show(row, row.before)), row.steps.map((value) => h("td", {}, show(row, value))), h("td", {}, changeText(row.before, row.steps.at(-1))))))));
 }
 
 /** Format the change of a measure. */

@@ -16,24 +16,17 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from scumble._core.errors import ScumbleError, did_you_mean
+from scumble._core.errors import ScumbleError
 from scumble._core.processes import is_alive, machine_id, process_start_time
 from scumble._core.version import __version__
-from scumble.experiment.cell import (
-    LABEL_COUNTS_KEY,
+from scumble.results.cell import (
     Cell,
-    PlanError,
     Result,
     digest,
-    score_name_error,
 )
-
-if TYPE_CHECKING:
-    from scumble.evaluate.statistics import ScoreTable
 
 #: Marks a SQLite file as a store of scumble ("SCMB").
 APPLICATION_ID = 0x53434D42
@@ -76,8 +69,6 @@ CREATE TABLE predictions (key TEXT PRIMARY KEY REFERENCES cells (key), archive B
 STATES = ("pending", "running", "done", "failed")
 #: Columns that identify a cell in tables. Cells of other data or code may have the same values.
 IDENTIFYING_COLUMNS = ("dataset", "resampler", "classifier", "splitter", "seed", "fold")
-#: Return what determines the row and the column of a cell in a table of scores, as a tuple.
-_score_table_key = itemgetter("dataset", "splitter", "classifier", "resampler")
 #: Columns of the table of cells that `Store.cells` returns.
 COLUMNS = (
     "key", *IDENTIFYING_COLUMNS, "state", "attempts",
@@ -104,7 +95,7 @@ class StoreError(ScumbleError):
     >>> Store("no-such-folder/results.db", create=False)
     Traceback (most recent call last):
         ...
-    scumble.experiment.store.StoreError: ...results.db: there is no such store. Run a plan first.
+    scumble.results.store.StoreError: ...results.db: there is no such store. Run a plan first.
     """
 
 
@@ -407,17 +398,6 @@ class Store(AbstractContextManager["Store"]):
             cells[key]["scores"][name] = math.nan if value is None else value
         return list(cells.values())
 
-    def __scumble_scores__(self, metric: str | None = None) -> ScoreTable:
-        """Return the score table of one metric, by default the only one that the plan names.
-
-        `scumble.evaluate.statistics.score_table` calls this.
-        """
-        metrics = [metric] if metric is not None else self.get_metadata("metrics") or []
-        if len(metrics) != 1:
-            hint = f" The plan names {', '.join(metrics)}." if metrics else ""
-            raise StoreError(f"{self.path}: say which metric, metric=...{hint}")
-        return score_table_from_cells(self.cells(), metrics[0])
-
     def predictions(self, key: str) -> bytes | None:
         """Return the predictions of a cell as a NumPy archive (npz); None if not stored."""
         rows = self._read("SELECT archive FROM predictions WHERE key = ?", key)
@@ -550,64 +530,3 @@ def _is_dead(host: str, pid: int, started: float | None, heartbeat: float) -> bo
 def _replace_nan_by_none(value: Any) -> Any:
     """Return a JSON value with NaN and infinity, which JSON does not have, replaced by None."""
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
-
-
-def score_table_from_cells(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
-    """Return the score table of a metric from cells as `Store.cells` returns them.
-
-    Each value is the mean over folds and seeds or, for a name with the prefix ``pooled.``, the
-    value from label counts added up over them. Raises a PlanError if no done cell has the metric.
-    """
-    from scumble.evaluate.statistics.score_table import build_score_table
-
-    done = [cell for cell in cells if cell["state"] == "done"]
-    cells_by_key: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
-    for cell in done:
-        cells_by_key.setdefault(_score_table_key(cell), []).append(cell)
-    if metric.startswith("pooled."):
-        with_counts = [cell for cell in done if LABEL_COUNTS_KEY in cell["details"]]
-        _check_metric(metric, sorted(_pooled_scores(with_counts[:1])))
-        values = {
-            key: [_pooled_scores(key_cells).get(metric, math.nan)]
-            for key, key_cells in cells_by_key.items()
-        }
-    else:
-        names = set[str]().union(*(cell["scores"] for cell in done))
-        _check_metric(metric, sorted(names))
-        values = {
-            key: [cell["scores"].get(metric, math.nan) for cell in key_cells]
-            for key, key_cells in cells_by_key.items()
-        }
-    n_cells = {key: len(key_cells) for key, key_cells in cells_by_key.items()}
-    return build_score_table(metric, values, n_cells)
-
-
-def _check_metric(metric: str, names: Sequence[str]) -> None:
-    """Raise a PlanError if a metric is not among the ``names`` of the metrics that cells have."""
-    if metric in names:
-        return
-    hint = ""
-    if score_name_error(metric) is None:
-        hint = " Cells that an earlier version computed lack it: run a plan that names it."
-    raise PlanError(
-        f"No finished cell has a value {metric!r}.{did_you_mean(metric, names)} "
-        f"There are: {', '.join(names) or 'none'}.{hint}"
-    )
-
-
-def _pooled_scores(cells: list[dict[str, Any]]) -> dict[str, float]:
-    """Return the pooled metrics of some cells by name, with the prefix ``pooled.``.
-
-    Cells of earlier versions, which have no label counts, are left out; the dict is empty if all
-    are.
-    """
-    from scumble.evaluate.model_selection.folds import LabelCounts, pooled_metrics
-
-    counts = [
-        LabelCounts.from_dict(cell["details"][LABEL_COUNTS_KEY])
-        for cell in cells
-        if LABEL_COUNTS_KEY in cell["details"]
-    ]
-    if not counts:
-        return {}
-    return {f"pooled.{name}": value for name, value in pooled_metrics(counts).items()}

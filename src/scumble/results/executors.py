@@ -11,32 +11,20 @@ separate process, so that limits are enforced there, too.
 
 from __future__ import annotations
 
-import pickle
 import queue
-import threading
 import time
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
+from scumble._core.errors import ParameterError
 from scumble._core.optional import import_optional_dependency
-from scumble._core.processes import (
-    ChildExitedError,
-    ChildProcess,
-    peak_memory,
-    pickle_value,
-    reset_peak,
-    resident_memory,
-)
-from scumble.experiment.cell import Cell, PlanError, Result
+from scumble._core.process_pool import ProcessPool, describe_error, drain_queue
+from scumble._core.processes import pickle_value
+from scumble.results.cell import Cell, Result
 
 #: A function that computes a cell.
 ComputeFunction = Callable[[Cell], Result]
-#: Seconds between two checks of the limits of time and memory: short compared with any useful
-#: limit, and long enough that the checks take no noticeable time.
-SECONDS_BETWEEN_CHECKS = 0.05
 #: Seconds to wait for an answer of the Dask scheduler.
 CONNECT_TIMEOUT = 30
 #: Executors of this worker of a cluster that compute no cell at the moment, each with the pickled
@@ -80,14 +68,7 @@ class Outcome:
     megabytes: float | None = None
 
 
-def describe_error(error: BaseException) -> str:
-    """Return the message of an exception, and the last three frames of its traceback."""
-    message = "".join(traceback.format_exception_only(error)).strip()
-    frames = traceback.format_tb(error.__traceback__)[-3:]
-    return message + "\n" + "".join(frames).rstrip()
-
-
-def _compute_outcome(compute: Callable[[Cell], Any], cell: Cell) -> Outcome:
+def _compute_outcome(compute: ComputeFunction, cell: Cell) -> Outcome:
     """Call ``compute(cell)`` and return its outcome with the seconds it took.
 
     If the call raises an exception, the outcome has no result, the reason "error" and the message.
@@ -104,14 +85,6 @@ def _compute_outcome(compute: Callable[[Cell], Any], cell: Cell) -> Outcome:
             seconds=time.perf_counter() - started,
         )
     return Outcome(cell, result, seconds=time.perf_counter() - started)
-
-
-def _drain_queue(items: Any, timeout: float) -> Iterator[Any]:
-    """Wait up to ``timeout`` seconds for an item of a queue; yield it and all others in it."""
-    with suppress(queue.Empty):
-        yield items.get(timeout=timeout)
-        while True:
-            yield items.get_nowait()
 
 
 class SerialExecutor:
@@ -139,15 +112,6 @@ class SerialExecutor:
         """Do nothing: no cell is computed between calls of `wait`."""
 
 
-@dataclass
-class _Job:
-    """A cell that a child process computes at the moment."""
-
-    cell: Cell
-    started: float  # when the cell was sent: seconds on the clock of time.perf_counter
-    peak_megabytes: float = 0.0  # largest memory of the process in all checks so far
-
-
 class ProcessExecutor:
     """Computes cells in child processes; a process whose cell exceeds its limits is killed.
 
@@ -162,25 +126,16 @@ class ProcessExecutor:
     """
 
     def __init__(self, compute: ComputeFunction, *, n_jobs: int, threads: int) -> None:
-        self._compute = compute
-        self._n_jobs = n_jobs
-        self._environment = dict.fromkeys(("SCUMBLE_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
-        self._messages: queue.Queue[tuple[ChildProcess, Any]] = queue.Queue()
-        self._idle: list[ChildProcess] = []
-        self._jobs: dict[ChildProcess, _Job] = {}
+        environment = dict.fromkeys(("SCUMBLE_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
+        self._pool = ProcessPool(compute, n_processes=n_jobs, environment=environment)
 
     def can_submit(self) -> bool:
         """Return whether a process is idle or can be started."""
-        return len(self._jobs) < self._n_jobs
+        return self._pool.can_submit()
 
     def submit(self, cell: Cell) -> None:
         """Send a cell to an idle child process, or to a new one."""
-        child = self._idle.pop() if self._idle else self._start_child()
-        if not child.is_alive:  # it has died while it was idle
-            child.close()
-            child = self._start_child()
-        self._jobs[child] = _Job(cell, started=time.perf_counter())
-        child.send(cell)
+        self._pool.submit(cell, seconds=cell.seconds, megabytes=cell.megabytes)
 
     def wait(self, timeout: float) -> list[Outcome]:
         """Wait until a cell has finished, and return the outcomes of all that have.
@@ -188,134 +143,21 @@ class ProcessExecutor:
         Meanwhile, kill the processes whose cells exceed their limits. The list is empty if no cell
         finishes within ``timeout`` seconds.
         """
-        deadline = time.perf_counter() + timeout
-        outcomes: list[Outcome] = []
-        while not outcomes:
-            remaining = deadline - time.perf_counter()
-            if remaining <= 0:
-                break
-            for child, message in _drain_queue(
-                self._messages, timeout=min(SECONDS_BETWEEN_CHECKS, remaining)
-            ):
-                outcomes += self._receive(child, message)
-            outcomes += self._enforce_limits()
-        return outcomes
+        return [
+            Outcome(
+                outcome.task.request,
+                result=outcome.value,
+                reason=outcome.reason,
+                error=outcome.error,
+                seconds=outcome.seconds,
+                megabytes=outcome.megabytes,
+            )
+            for outcome in self._pool.wait(timeout)
+        ]
 
     def close(self) -> None:
         """Kill all child processes."""
-        for child in [*self._idle, *self._jobs]:
-            child.close()
-        self._idle = []
-        self._jobs = {}
-
-    def _start_child(self) -> ChildProcess:
-        """Start a child process, and a thread that receives its messages; return the process."""
-        child = ChildProcess(
-            "scumble.experiment.executors.compute_with_peak_memory",
-            self._compute,
-            environment=self._environment,
-            keeps_stderr=True,
-        )
-        threading.Thread(target=self._listen, args=(child,), daemon=True).start()
-        return child
-
-    def _listen(self, child: ChildProcess) -> None:
-        """Put (child, message) into the queue for each message, and (child, None) when it exits."""
-        with suppress(ChildExitedError):
-            while True:
-                self._messages.put((child, child.receive()))
-        self._messages.put((child, None))
-
-    def _receive(self, child: ChildProcess, message: Any) -> Iterator[Outcome]:
-        """Update the lists of processes after a message, and yield the outcome of the cell if any.
-
-        The message is a `_ChildMessage`, or None if the process has exited. Then the outcome of its
-        cell is a failure, and a process that had no cell yields nothing.
-        """
-        job = self._jobs.pop(child, None)
-        if job is None:  # it was killed, or has died while it was idle
-            if child in self._idle:
-                self._idle.remove(child)
-                child.close()
-        elif message is None:
-            seconds = time.perf_counter() - job.started
-            error = child.describe_exit()
-            child.close()
-            yield _failed_job(job, reason="crash", error=error, seconds=seconds)
-        else:
-            self._idle.append(child)
-            result = None
-            if message.pickled_result is not None:
-                result = pickle.loads(message.pickled_result)
-            yield replace(
-                message.outcome,
-                cell=job.cell,
-                result=result,
-                megabytes=message.peak_megabytes or job.peak_megabytes,
-            )
-
-    def _enforce_limits(self) -> Iterator[Outcome]:
-        """Kill the processes whose cells exceed their limits; yield the outcomes of these cells."""
-        for child, job in list(self._jobs.items()):
-            # The time that starting the interpreter takes does not count.
-            seconds = 0.0
-            if child.ready_at is not None:
-                seconds = time.perf_counter() - max(job.started, child.ready_at)
-            job.peak_megabytes = max(job.peak_megabytes, resident_memory(child.pid) / 2**20)
-            outcome = _outcome_over_limit(job, seconds)
-            if outcome is not None:
-                del self._jobs[child]
-                child.close()
-                yield outcome
-
-
-class _ChildMessage(NamedTuple):
-    """What a child process sends back for a cell."""
-
-    outcome: Outcome  # without the result
-    pickled_result: Any  # bytes; None if the cell failed
-    peak_megabytes: float  # 0 where the system does not measure it
-
-
-def compute_with_peak_memory(
-    compute: ComputeFunction, cell: Cell, _report_progress: Any
-) -> _ChildMessage:
-    """Compute a cell and measure the peak memory of this process; called in a child process."""
-    reset_peak()
-    # The result is pickled here, so that an exception while pickling is an outcome as well.
-    outcome = _compute_outcome(lambda cell: pickle.dumps(compute(cell)), cell)
-    return _ChildMessage(
-        outcome=replace(outcome, result=None),
-        pickled_result=outcome.result,
-        peak_megabytes=peak_memory() / 2**20,
-    )
-
-
-def _failed_job(job: _Job, *, reason: str, error: str, seconds: float) -> Outcome:
-    """Return the outcome of a cell whose process has exited or was killed.
-
-    ``reason`` is "crash", "time" or "memory".
-    """
-    return Outcome(
-        job.cell,
-        result=None,
-        reason=reason,
-        error=error,
-        seconds=seconds,
-        megabytes=job.peak_megabytes,
-    )
-
-
-def _outcome_over_limit(job: _Job, seconds: float) -> Outcome | None:
-    """Return the failure of a cell that exceeds a limit after ``seconds``; None otherwise."""
-    cell = job.cell
-    if cell.seconds is not None and seconds > cell.seconds:
-        error = f"stopped after {seconds:.1f} s; the limit is {cell.seconds:g} s"
-        return _failed_job(job, reason="time", error=error, seconds=seconds)
-    if cell.megabytes is not None and job.peak_megabytes > cell.megabytes:
-        error = f"stopped at {job.peak_megabytes:.0f} MB; the limit is {cell.megabytes:g} MB"
-        return _failed_job(job, reason="memory", error=error, seconds=seconds)
-    return None
+        self._pool.close()
 
 
 # On a Dask cluster --------------------------------------------------------------------------------
@@ -345,7 +187,7 @@ class ClusterExecutor:
                     address, timeout=CONNECT_TIMEOUT, set_as_default=False
                 )
         except (OSError, ValueError) as error:
-            raise PlanError(
+            raise ParameterError(
                 f"There is no Dask scheduler at {address!r}: {error}. Start one with 'dask "
                 "scheduler', workers with 'dask worker ADDRESS', and give its address."
             ) from error
@@ -370,7 +212,7 @@ class ClusterExecutor:
 
         The list is empty if no cell finishes in this time.
         """
-        finished = _drain_queue(self._finished, timeout)
+        finished = drain_queue(self._finished, timeout)
         return [self._outcome(future) for future in finished if future in self._futures]
 
     def close(self) -> None:
@@ -415,7 +257,7 @@ def _pop_idle_executor(pickled_compute: bytes) -> ProcessExecutor | None:
 
     Executors for other functions, which earlier plans have left, are closed.
     """
-    for pickled_function, executor in _drain_queue(_idle_executors, 0):
+    for pickled_function, executor in drain_queue(_idle_executors, 0):
         if pickled_function == pickled_compute:
             return executor
         executor.close()

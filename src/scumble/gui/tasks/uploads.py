@@ -1,13 +1,15 @@
-"""Tasks of worker processes that read uploaded files.
+"""Tasks that read uploaded files.
 
 Files are decompressed up to a limit, and messages use the names that the client gave them.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from scumble._core.errors import ReadError
@@ -15,9 +17,13 @@ from scumble._core.files import BLOCK_BYTES, COMPRESSIONS, CompressiblePath, Inp
 from scumble.data import MultilabelDataset, read
 from scumble.data.formats.arff.label_xml import MissingXmlError, find_label_xml
 from scumble.data.input_files import find_data_member, is_archive, list_data_members
-from scumble.gui.folders import Upload, UploadedDataset
-from scumble.gui.tasks import pack_with_measures, replace_paths_in_messages
-from scumble.gui.worker import PackedDataset, Payload
+from scumble.gui.packed_dataset import PackedDataset
+from scumble.gui.tasks.display_names import replace_paths_in_messages
+from scumble.gui.tasks.packing import pack_with_measures
+from scumble.gui.worker import Payload
+
+if TYPE_CHECKING:  # the first data set is opened sooner without asyncio
+    from scumble.gui.folders import Upload, UploadedDataset
 
 #: Bytes of a value in memory: readers make float64 or int64 of most columns.
 BYTES_PER_VALUE = 8

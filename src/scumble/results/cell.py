@@ -1,4 +1,4 @@
-"""Cells, the units of an experiment, and the components that they combine.
+"""Cells, the units of stored results, and the components that they combine.
 
 A *cell* is one fold of one data set, with one resampler and one classifier. A *component* is one of
 these parts by name, with its parameters. The *key* of a cell is a checksum of everything that its
@@ -12,44 +12,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from scumble._core.errors import ScumbleError, did_you_mean
-
 #: Name that stands for no resampler, or for no classifier: then the training sets are only
 #: measured.
 NO_ESTIMATOR = "none"
-#: Measures of the training set that are stored with every cell, before and after resampling.
-MEASURES = ("n_instances", "n_labelsets", "cardinality", "mean_ir", "max_ir", "cvir", "scumble")
-#: Metrics that are stored a second time, as ``ignore.<name>``: means that leave out undefined
-#: values.
-METRICS_IGNORING_UNDEFINED = (
-    "precision",
-    "recall",
-    "f1",
-    "macro_precision",
-    "macro_recall",
-    "macro_f1",
-)
-#: Metrics that are stored a third time, as ``hits.<name>``: means over the rows (``f1``) or labels
-#: (``macro_f1``) with at least one true positive.
-METRICS_WITH_HITS = ("f1", "macro_f1")
-#: A score that every cell with a classifier has since label groups and pooled metrics are stored. A
-#: cell without it comes from an older store.
-GROUP_SCORES_MARKER = "never_predicted"
 #: Key of the `LabelCounts` in the details of a result, from which pooled metrics are computed.
 LABEL_COUNTS_KEY = "labels"
-
-
-class PlanError(ScumbleError, ValueError):
-    """A plan names something that does not exist, or has values that are not allowed.
-
-    Examples
-    --------
-    >>> from scumble.experiment import Plan
-    >>> Plan(datasets=["debtags"], classifiers=["bra"]).check()
-    Traceback (most recent call last):
-        ...
-    scumble.experiment.cell.PlanError: The plan 'experiment' cannot be run: bra: There is no ...
-    """
 
 
 @dataclass(frozen=True)
@@ -117,6 +84,8 @@ class Cell:
         Limits of time and memory. Not part of the key, because results do not depend on them.
     keep_predictions : bool
         Whether predictions are stored with the scores.
+    extra_scores : tuple of str
+        What to compute besides metrics and measures. Not part of the key.
     folder : str
         Folder that paths of data files are relative to.
     work : float
@@ -153,6 +122,7 @@ class Cell:
     seconds: float | None = None
     megabytes: float | None = None
     keep_predictions: bool = False
+    extra_scores: tuple[str, ...] = ()
     folder: str = ""
     work: float = 0.0
 
@@ -239,42 +209,3 @@ def canonical_json(value: Any) -> str:
 def digest(value: Any) -> str:
     """Return the first 32 hexadecimal digits of the SHA-256 of a value's canonical JSON."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:32]
-
-
-# Names of scores ----------------------------------------------------------------------------------
-
-
-def score_names() -> tuple[str, ...]:
-    """Return the names of all scores that tables can show.
-
-    These are the metrics, the means of `METRICS_IGNORING_UNDEFINED` and `METRICS_WITH_HITS`, and
-    the measures of the training set before and after resampling.
-    """
-    from scumble.evaluate import metric_names
-
-    measures = (*MEASURES, "mean_ir_zero")
-    return (
-        *metric_names(),
-        *(f"ignore.{name}" for name in METRICS_IGNORING_UNDEFINED),
-        *(f"hits.{name}" for name in METRICS_WITH_HITS),
-        *(f"before.{name}" for name in measures),
-        *(f"after.{name}" for name in measures),
-    )
-
-
-def score_name_error(name: object) -> str | None:
-    """Return the error message for an unknown name of a score; None if the name is known."""
-    names = score_names()
-    if name in names:
-        return None
-    return f"There is no metric {name!r}.{did_you_mean(str(name), names)}"
-
-
-def needs_group_scores(name: str) -> bool:
-    """Return whether the cells of older stores lack a score, see `GROUP_SCORES_MARKER`.
-
-    These are metrics of groups, pooled metrics and the marker itself.
-    """
-    from scumble.evaluate import metric_names
-
-    return name == GROUP_SCORES_MARKER or ("." in name and name in metric_names())

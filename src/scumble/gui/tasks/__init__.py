@@ -1,0 +1,1 @@
+"""Tasks of worker processes, by kind; `scumble.gui.tasks.run` runs them."""
