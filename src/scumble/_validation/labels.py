@@ -414,5 +414,5 @@ def _cell_error(
         hint += (
             " If Y is meant as label lists, give sets or label names, not lists of equal length."
         )
-    where = format_column_name(column, names)
-    return LabelError(f"{caller}: the label cell in row {row}, {where} {problem}. {hint}")
+    column_text = format_column_name(column, names)
+    return LabelError(f"{caller}: the label cell in row {row}, {column_text} {problem}. {hint}")

@@ -81,7 +81,7 @@ def _compute_cell(run: ComparisonRun, method_name_by_key: Mapping[str, str], cel
 
 
 def _fold_result(stored: Mapping[str, Any]) -> MethodFoldResult:
-    """Return the result that `_compute_fold` has stored, from a dict of `Store.cells`."""
+    """Return the result that `_compute_cell` has stored, from a dict of `Store.cells`."""
     details = stored["details"]
     draws = None
     if "draws" in details:

@@ -50,7 +50,7 @@ class FoldParts(NamedTuple):
 
     fold: int
     training: MultilabelDataset
-    tested: MultilabelDataset
+    test: MultilabelDataset
 
 
 class ComparisonRun:
@@ -120,7 +120,7 @@ class ComparisonRun:
         parts = self._cut_fold(fold)
         fitted = run_seeded_fold(
             parts.training,
-            parts.tested,
+            parts.test,
             classifier=method.classifier,
             resamplers=method.resamplers,
             seed=self.random_state,
@@ -132,7 +132,7 @@ class ComparisonRun:
         counts = LabelCounts.of(fitted.evaluation)
         draws = None
         if self.has_test_set:
-            draws = self._bootstrap_metrics(fitted, parts.tested.Y, counts)
+            draws = self._bootstrap_metrics(fitted, parts.test.Y, counts)
         return MethodFoldResult(
             values=dict(fitted.evaluation),
             counts=counts,
@@ -157,11 +157,11 @@ class ComparisonRun:
         )
 
     def _cut_fold(self, fold: int) -> FoldParts:
-        """Return the training and the test part of a fold; those of the last fold are kept."""
+        """Return the training and the test set of a fold; those of the last fold are cached."""
         if self._last_parts is None or self._last_parts.fold != fold:
             train_indices, test_indices = self.splits[fold]
             self._last_parts = FoldParts(
-                fold=fold, training=self.data[train_indices], tested=self.data[test_indices]
+                fold=fold, training=self.data[train_indices], test=self.data[test_indices]
             )
         return self._last_parts
 

@@ -209,8 +209,8 @@ def _change(
         verdict = CHANGED
     else:
         verdict = BETTER if (after < before) == less_is_better else WORSE
-    part = (after - before) / before if before else None
-    return {"value": after, "part": part, "verdict": verdict}
+    relative_change = (after - before) / before if before else None
+    return {"value": after, "part": relative_change, "verdict": verdict}
 
 
 def _verdict_sentence(methods: list[dict[str, Any]], before: dict[str, Any]) -> str:

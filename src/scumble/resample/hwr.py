@@ -122,25 +122,25 @@ class RemedialHwR(BaseResampler, display_group="Decouple"):
 
     def _check_parameter_combinations(self) -> None:
         """Raise an error if a parameter of the second resampler is not allowed."""
-        self._make_second().check_parameters()
+        self._make_second_resampler().check_parameters()
 
     def _check_features(self, X: Any) -> None:
         """Raise an error if the second resampler cannot use these features."""
-        self._make_second()._check_features(X)
+        self._make_second_resampler()._check_features(X)
 
-    def _make_second(self) -> BaseResampler:
+    def _make_second_resampler(self) -> BaseResampler:
         """Return a copy of the second resampler, which runs after REMEDIAL, or a new MLSMOTE.
 
         If it has no ``random_state``, the copy gets that of this object.
         """
-        second = MLSMOTE() if self.resampler is None else clone(self.resampler)
-        if "random_state" in second.get_params(deep=False):
+        resampler = MLSMOTE() if self.resampler is None else clone(self.resampler)
+        if "random_state" in resampler.get_params(deep=False):
             # clone copies a generator, and the copy would draw the same numbers in every run.
             random_state = getattr(self.resampler, "random_state", None)
             if random_state is None:
                 random_state = self.random_state
-            second.set_params(random_state=random_state)
-        return second
+            resampler.set_params(random_state=random_state)
+        return resampler
 
     def _read_features(self, X: Any, columns: Sequence[Feature] | None) -> _UncheckedFeatures:
         """Return the features unchanged, with the descriptions of their columns."""
@@ -152,7 +152,7 @@ class RemedialHwR(BaseResampler, display_group="Decouple"):
         A *half* is one of the copies into which REMEDIAL splits an input row.
         """
         self.remedial_ = REMEDIAL(passes=self.passes, one_sided=self.one_sided)
-        self.resampler_ = self._make_second()
+        self.resampler_ = self._make_second_resampler()
         decoupled = self.remedial_._run(features.X, Y)
         sources = decoupled.sample_indices
         # More than one row of the decoupled data comes from an input row that was split.

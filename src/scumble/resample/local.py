@@ -369,14 +369,14 @@ def _assign_labels(
 
     sums = seed_distances + partner_distances
     cells = local.minority_cells
-    limits = sparse.csr_array(
+    max_distances = sparse.csr_array(
         (MAX_RELATIVE_DISTANCE[local.types], cells.indices, cells.indptr), shape=cells.shape
     )
     labels = cells[seed_rows].multiply(cells[partner_rows])  # what both have needs no distance
     parents = ((seed_rows, seed_distances), (partner_rows, partner_distances))
     for parent_rows, parent_distances in parents:
         relative = np.divide(parent_distances, sums, out=np.zeros(len(sums)), where=sums > 0)
-        inherited = limits[parent_rows]
+        inherited = max_distances[parent_rows]
         inherited.data = np.repeat(relative, np.diff(inherited.indptr)) <= inherited.data
         labels = labels + inherited
     return flip_labels(labels, local.flipped_labels)

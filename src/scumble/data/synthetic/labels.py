@@ -173,15 +173,15 @@ def _correct_sum(counts: Array, total: int, max_count: int) -> Array:
         if n_missing == 0:
             return np.sort(counts)[::-1]
         other_counts = counts[1:]  # a view, so that changes arrive in ``counts``
-        limits = counts[0] - other_counts if n_missing > 0 else other_counts - 1
-        if limits.sum() == 0:
+        max_changes = counts[0] - other_counts if n_missing > 0 else other_counts - 1
+        if max_changes.sum() == 0:
             counts[0] = min(max(counts[0] + n_missing, 1), max_count)
             continue
-        weights = limits * other_counts
-        changes = np.minimum(limits, weights * (abs(n_missing) / float(weights.sum())))
+        weights = max_changes * other_counts
+        changes = np.minimum(max_changes, weights * (abs(n_missing) / float(weights.sum())))
         changes = changes.astype(np.int64)
         if changes.sum() == 0:
-            changes[np.flatnonzero(limits)[: abs(n_missing)]] = 1
+            changes[np.flatnonzero(max_changes)[: abs(n_missing)]] = 1
         other_counts += changes if n_missing > 0 else -changes
 
 

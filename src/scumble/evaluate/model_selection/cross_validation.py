@@ -603,7 +603,7 @@ class FoldRunner:
 
 def run_seeded_fold(
     training: MultilabelDataset,
-    tested: MultilabelDataset,
+    test: MultilabelDataset,
     *,
     classifier: Any,
     resamplers: Sequence[Any],
@@ -625,7 +625,7 @@ def run_seeded_fold(
     with limit_threads(n_threads):
         return run_fold(
             training,
-            tested,
+            test,
             classifier,
             seeded_resamplers,
             random_state=classifier_seed,

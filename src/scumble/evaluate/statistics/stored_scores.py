@@ -31,8 +31,10 @@ def score_table_from_store(store: Store, metric: str | None = None) -> ScoreTabl
 
 
 def score_table_from_cells(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
-    """Return the score table of a metric from cells as `Store.cells` returns them.
+    """Return the score table of a metric from cells, as dicts with some keys of `Store.cells`.
 
+    These are the names of data set, splitter, classifier and resampler, the state, the scores and
+    the details.
     Each value is the mean over folds and seeds or, for a name with the prefix ``pooled.``, the
     value from label counts added up over them. Raises a ParameterError if no done cell has the
     metric.
