@@ -16,7 +16,7 @@ from scumble.gui.api.conversion import (
     is_union,
     split_annotated,
 )
-from scumble.gui.api.responses import Error, JobDescription
+from scumble.gui.api.responses import FURTHER_VALUES, Error, JobDescription
 from scumble.gui.api.routes import Route
 from scumble.gui.guard import DOWNLOAD_TOKEN_PARAMETER
 
@@ -257,6 +257,8 @@ class SchemaBuilder:
         if is_typeddict(record_type):
             schema["required"] = sorted(record_type.__required_keys__)
             schema["additionalProperties"] = False
+            if record_type in FURTHER_VALUES:
+                schema["additionalProperties"] = self.schema(FURTHER_VALUES[record_type])
         else:
             required = [f.name for f in fields(record_type) if default_of(f) is MISSING]
             schema["required"] = required

@@ -75,6 +75,11 @@ class Summary(TypedDict):
     n_minority: int
 
 
+#: Responses that may have further keys, with the type of their values: the measures that another
+#: package has registered for the summary.
+FURTHER_VALUES = {Summary: float | None}
+
+
 class Progress(TypedDict):
     """The current step of a job."""
 
