@@ -63,14 +63,17 @@ def names_of(value):
 
 def pytest_collection_modifyitems(config, items):
     '''Leave out the tests of one other part.'''
-    kept, left_out = [], []
+    selected, deselected = [], []
     for item in items:
         parameters = getattr(item, "callspec", None)
         values = () if parameters is None else parameters.params.values()
         is_other = any(names_of(value) & OTHER_NAMES for value in values)
-        (left_out if is_other else kept).append(item)
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = kept
+        if is_other:
+            deselected.append(item)
+        else:
+            selected.append(item)
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = selected
 """
 
 
