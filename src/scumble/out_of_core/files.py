@@ -117,7 +117,11 @@ def find_files(paths: Paths, format: str | None = None) -> Files:
 
 
 def _expand_path(path: str, format: str | None) -> list[str]:
-    """List the files of a folder or glob; raise ReadError if there is none."""
+    """List the local files that a file, folder or glob stands for; raise ReadError for none.
+
+    Only the files in a folder are selected, see `_files_in_folder`; a file that is named, or that a
+    glob matches, is listed whatever its suffix.
+    """
     if os.path.isdir(path):
         files = _files_in_folder(path, format)
         problem = "no Parquet, Arrow or CSV file in this folder"
@@ -136,7 +140,11 @@ def _expand_path(path: str, format: str | None) -> list[str]:
 
 
 def _files_in_folder(folder: str, format: str | None) -> list[str]:
-    """List the files in a folder and its subfolders, except hidden ones and other formats."""
+    """List the files in a folder and its subfolders, except hidden ones.
+
+    If ``format`` is None, files without a suffix in `FORMATS` are left out; otherwise every suffix
+    is accepted. Files and folders are hidden if their names begin with "." or "_".
+    """
     files = []
     for subfolder, _, names in os.walk(folder):
         for name in names:
