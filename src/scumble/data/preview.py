@@ -276,9 +276,10 @@ def _first_rows_of_parquet(source: InputFile) -> _FirstRows:
 
 
 def _first_rows_of_arrow(source: InputFile) -> _FirstRows:
-    """Read the first rows of an Arrow IPC file or stream.
+    """Read the first rows of an Arrow IPC file or stream; only its first batch is read.
 
-    A stream does not say how many rows it has, so it never counts as complete.
+    The result is complete if this batch is the only one and is not cut off. A stream does not say
+    how many rows it has, so it never counts as complete.
     """
     import pyarrow as pa
 

@@ -410,7 +410,7 @@ def _bootstrap_interval(
 
     The interval and the two-sided p-value come from the differences on bootstrap samples of the
     test rows (percentile method); samples with NaN are left out. If all are, the interval is
-    infinite.
+    infinite and the p-value NaN.
     """
     differences = (result.draws or {})[metric] - (baseline.draws or {})[metric]
     differences = differences[~np.isnan(differences)]

@@ -100,9 +100,11 @@ def make_model(classifier: str, parameters: dict[str, Any]) -> Any:
 def _check_parameters(
     kind: str, name: str, parameters: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Return the name of a method and the parameters that a client set; None means the default.
+    """Return the name of a method and the parameters that a client set.
 
-    Only names of the catalogue are accepted: a dotted name would import a module.
+    Those that are None, which stands for the default, are left out. A parameter that is itself a
+    resampler, sent as its name, becomes an instance. Unknown parameters raise an error. Only names
+    of the catalogue are accepted: a dotted name would import a module.
     """
     from scumble.catalogue import describe, get
 

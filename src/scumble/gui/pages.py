@@ -22,7 +22,11 @@ from scumble.gui.api.queries import TableQuery
 from scumble.gui.http_messages import ApiResponse
 from scumble.measures.difficult import cooccurrence_counter, rank_difficult_labels
 from scumble.measures.summary import LABEL_COLUMNS, LabelTable, Summary, to_json_value
-from scumble.report.concurrence import difficult_label_to_dict, features_by_kind, verdict_sentences
+from scumble.report.concurrence import (
+    difficult_label_to_dict,
+    features_by_kind,
+    interpretation_sentences,
+)
 from scumble.report.treatment import BEFORE_AFTER_MEASURES, step_notes
 
 if TYPE_CHECKING:
@@ -53,7 +57,7 @@ def overview(data: MultilabelDataset, summary: Summary) -> dict[str, Any]:
     )
     return {
         "summary": summary.to_dict(),
-        "verdict": verdict_sentences(summary, difficult),
+        "verdict": interpretation_sentences(summary, difficult),
         "difficult": [
             difficult_label_to_dict(label, N_PARTNERS) for label in difficult[:N_DIFFICULT]
         ],

@@ -133,7 +133,10 @@ def _holds_classes(y: Any) -> bool:
 
 
 def encode_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
-    """Return the sorted classes of y, and for each row the index of its class among them."""
+    """Return the sorted classes of y, and for each row the index of its class among them.
+
+    Raise LabelError if y is not one-dimensional, has missing values or is continuous.
+    """
     try:
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")

@@ -161,7 +161,7 @@ def _success_response(route: Route, builder: SchemaBuilder) -> dict[str, Any]:
 
 
 def _binary_content() -> dict[str, Any]:
-    """Return the description of a file."""
+    """Return the OpenAPI ``content`` object of a binary body (application/octet-stream)."""
     return {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 
 
