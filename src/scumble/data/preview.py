@@ -314,6 +314,9 @@ def _column_fields(
 ) -> dict[str, Any]:
     """Return the fields of `Preview` that describe columns, as keyword arguments.
 
+    The preview shows the first `N_FIRST_COLUMNS` and last `N_LAST_COLUMNS` columns, and label
+    columns between them if they are at most `MAX_LABELS_BETWEEN`.
+
     ``n_rows`` is the number of rows that were inspected; ``get_cell_text`` takes the numbers of a
     row and a column.
     """

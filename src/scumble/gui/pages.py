@@ -289,10 +289,12 @@ def labelsets_table(packed: PackedDataset) -> PagedTable:
     members = data.Y[first_rows]  # one row per labelset
 
     def matches(text: str) -> Array:
+        """Return for each labelset whether the name of one of its labels contains a text."""
         label_matches = matcher(data.labels)(text).astype(np.int64)
         return np.asarray(members @ label_matches).ravel() > 0
 
     def label_names(index: int, maximum: int | None = None) -> list[str]:
+        """Return the names of the labels of a labelset, of the first ``maximum`` at most."""
         labels = members.indices[members.indptr[index] : members.indptr[index + 1]]
         return [data.labels[label] for label in labels[:maximum]]
 
@@ -333,7 +335,10 @@ def cooccurring_labels_table(packed: PackedDataset, label: int) -> PagedTable:
 
 
 def most_cooccurring_labels(data: MultilabelDataset, label: int) -> list[int]:
-    """Return a label and the labels that co-occur with it most often, for a chord diagram."""
+    """Return a label and those that co-occur with it most often, for a chord diagram.
+
+    These are at most `N_CHORD_PARTNERS`, the most frequent first; all share instances with it.
+    """
     counts = joint_counts(data, label)
     partners = np.argsort(-counts, kind="stable")[:N_CHORD_PARTNERS]
     return [label, *partners[counts[partners] > 0].tolist()]
@@ -359,6 +364,7 @@ def features_table(packed: PackedDataset) -> PagedTable:
     cache: dict[int, dict[str, Any]] = {}  # descriptions by column; they require reading the data
 
     def descriptions(rows: Array) -> list[dict[str, Any]]:
+        """Return the descriptions of the features with these indices, and cache them."""
         columns = [int(row) for row in rows]
         new_columns = [column for column in columns if column not in cache]
         new_descriptions = describe_features(data, new_columns)
@@ -399,6 +405,7 @@ def matcher(names: Sequence[str]) -> Callable[[str], Array]:
     folded_names = [name.casefold() for name in names]
 
     def matches(text: str) -> Array:
+        """Return for each name whether it contains a text; case is ignored."""
         folded_text = text.casefold()
         return np.array([folded_text in name for name in folded_names], bool)
 

@@ -139,7 +139,10 @@ def _group_features(features: tuple[Feature, ...], delimiter: str) -> list[_Feat
 
 
 def _group_texts(group: _FeatureGroup, X: Any, delimiter: str) -> Any:
-    """Return an Arrow array with, for each row of X, the cells of a group of features as a text."""
+    """Return an Arrow array with, for each row of X, the cells of a group of features as a text.
+
+    The cells are joined by the delimiter; missing values are empty cells.
+    """
     values = X[:, group.columns]
     features = group.features
     if features[0].holds_codes:
