@@ -226,7 +226,10 @@ class Comparison(TableReprMixin):
 
     @cached_property
     def best(self) -> str:
-        """Name of the method with the best mean of the first metric."""
+        """Name of the method with the best mean of the first metric.
+
+        It is the first method, the baseline, if all means are NaN.
+        """
         metric = self.metrics[0]
         means = [result.mean(metric) * metric_sign(metric) for result in self.results]
         best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0

@@ -164,7 +164,11 @@ def _describe_parameters(entry: CatalogueEntry) -> list[dict[str, Any]]:
 
 
 def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
-    """Return the description of a parameter: title, default, help and allowed values."""
+    """Return the description of a parameter for a form: title, default, help, allowed values.
+
+    If the default is None, it is the value that None stands for. The constraint adds the kind of
+    the field.
+    """
     constraint = parameter.constraint
     default = parameter.default
     if default is None:

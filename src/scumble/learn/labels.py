@@ -97,7 +97,8 @@ class ValidatedLabels(NamedTuple):
 def validate_y(y: Any, *, caller: str) -> ValidatedLabels:
     """Return the label indicator matrix, the format and the classes of labels in any format.
 
-    One class per row becomes a matrix with a column per class.
+    One class per row becomes a matrix with a column per class; the classes are None for labels. A
+    missing y and labels without a column raise LabelError.
     """
     if y is None:
         raise LabelError(

@@ -38,7 +38,10 @@ class Files:
 
     @property
     def name(self) -> str:
-        """The name of the data set: that of the file or folder without suffix; "" for a glob."""
+        """The name of the data set: that of the file or folder without suffix.
+
+        It is the folder of the first file if there are several files, and "" for a glob.
+        """
         if len(self.roots) > 1:
             return os.path.basename(os.path.dirname(self.roots[0]))
         stem = os.path.basename(self.roots[0].rstrip("/"))
@@ -322,7 +325,10 @@ def _flush_files(folder: Path) -> None:
 
 
 def _rename_folder(hidden: Path, final: Path, *, overwrite: bool) -> None:
-    """Rename the hidden folder to the final one, which is replaced if ``overwrite``."""
+    """Rename the hidden folder to the final one, which is replaced if ``overwrite``.
+
+    If that fails, the old folder is restored and a WriteError raised.
+    """
     old = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.old")
     try:
         if overwrite and final.exists():

@@ -301,7 +301,8 @@ def _imbalance_sentence(summary: Summary) -> str:
 def _concurrence_sentence(summary: Summary) -> str:
     """Return a sentence about SCUMBLE, with what the paper says about such values.
 
-    The sentence is "" if SCUMBLE is undefined or no label occurs.
+    A SCUMBLE of 0 has a sentence of its own. The sentence is "" if SCUMBLE is undefined or no label
+    occurs.
     """
     if not summary.scumble >= 0 or not summary.mean_ir >= 1:
         return ""
