@@ -356,9 +356,9 @@ def test_the_commands(folder, tmp_path, capsys):
     assert "plan: 8 cells, 0 done" in capsys.readouterr().out
     assert not path.exists()
     call("experiment", "run", plan, "--store", path, "--jobs", 1)
-    assert "8 cells computed, 0 failed, 0 were known" in capsys.readouterr().out
+    assert "8 cells computed, 0 failed, 0 were done before" in capsys.readouterr().out
     call("experiment", "run", plan, "--store", path)
-    assert "0 cells computed, 0 failed, 8 were known" in capsys.readouterr().out
+    assert "0 cells computed, 0 failed, 8 were done before" in capsys.readouterr().out
     call("experiment", "status", path, "--json")
     status = json.loads(capsys.readouterr().out)
     assert (status["done"], status["failures"]) == (8, [])
@@ -425,7 +425,9 @@ def test_cells_that_fail_end_in_exit_code_1(folder, tmp_path, capsys):
 
 
 def test_cells_of_other_runners_are_told_of(capsys):
-    _print_report(RunReport(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0))
+    _print_report(
+        RunReport(n_cells=9, n_done=4, n_failed=0, n_done_before=3, failures=(), seconds=1.0)
+    )
     assert "2 cells were left to other runners" in capsys.readouterr().out
 
 

@@ -126,7 +126,7 @@ def test_cells_go_to_a_file_and_back(tmp_path, capsys):
     cells.restore(str(tmp_path / "decoupling_toy.toml"), tmp_path / "a.csv", tmp_path / "b.db")
     assert "4 of 4 cells entered" in capsys.readouterr().out
     report = run(plan, tmp_path / "b.db", n_jobs=0)
-    assert (report.n_known, report.n_done) == (4, 0)
+    assert (report.n_done_before, report.n_done) == (4, 0)
     with Store(tmp_path / "first.db") as one, Store(tmp_path / "b.db") as two:
         first, second = one.cells(), two.cells()
     assert [cell["key"] for cell in first] == [cell["key"] for cell in second]

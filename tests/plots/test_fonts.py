@@ -73,8 +73,8 @@ def test_a_drawing_keeps_letters_that_no_font_has_as_text():
     assert {"電影 <b>", "war"} <= texts
 
 
-def test_letters_without_font_are_found_in_any_text():
-    assert saving.letters_without_font(f"war naïve {GEORGIAN}\t電影") == {"電", "影"}
+def test_characters_without_font_are_found_in_any_text():
+    assert saving.characters_without_font(f"war naïve {GEORGIAN}\t電影") == {"電", "影"}
 
 
 def test_fonts_of_one_look_come_first_and_boxes_never():

@@ -36,9 +36,9 @@ def importable(monkeypatch):
 def test_everything_is_computed_once(tmp_path):
     cells = make_cells(5)
     report = run(tmp_path / "a.db", cells, instant, n_jobs=0)
-    assert (report.n_cells, report.n_done, report.n_failed, report.n_known) == (5, 5, 0, 0)
+    assert (report.n_cells, report.n_done, report.n_failed, report.n_done_before) == (5, 5, 0, 0)
     again = run(tmp_path / "a.db", make_cells(7), instant, n_jobs=0)
-    assert (again.n_done, again.n_known) == (2, 5)
+    assert (again.n_done, again.n_done_before) == (2, 5)
 
 
 def test_numbers_do_not_depend_on_jobs_or_order(tmp_path, importable):

@@ -167,8 +167,9 @@ def write_failure_message(error: OSError, folder: Path | None = None) -> str:
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """Return " Did you mean ...?" with the candidates that are most similar to a name.
 
-    The text begins with a blank, so that it can be appended to a sentence; it is empty if no
-    candidate is similar.
+    These are the names that mean the same, see `_equivalent_names`, else up to three names of
+    similar spelling. Names of more than 60 characters are not compared. The text begins with a
+    blank, so that it can be appended to a sentence; it is empty if no candidate is similar.
     """
     from difflib import get_close_matches
 

@@ -172,7 +172,8 @@ class TableColumns(NamedTuple):
 def split_table_columns(X: Any, *, caller: str) -> TableColumns:
     """Return a table with its columns as numbers or codes; raise an error if it is invalid.
 
-    ``X`` is a DataFrame, an Arrow table, an array, a sparse matrix or nested lists.
+    ``X`` is a DataFrame, an Arrow table, an array, a sparse matrix or nested lists. Sparse matrices
+    and arrays of numbers are not split: they have neither names nor encoded columns.
     """
     if is_frame(X):
         names, get_column = frame_columns(X, caller=caller)

@@ -251,7 +251,11 @@ def _rows_strictly_increase(Y: sparse.csr_array, caller: str) -> bool:
         return True
 
     def check_block(block: tuple[int, int]) -> int:
-        """Return 1 if the indices of some rows increase, 0 if not, -1 if one is out of range."""
+        """Return 1 if the indices of the rows in a block strictly increase, 0 if not.
+
+        It is -1 if an index is out of range or row pointers decrease. A block is its first row and
+        the row after its last one.
+        """
         start, stop = block
         return check_rows(Y.indptr, Y.indices, start, stop, Y.shape[1])
 

@@ -336,7 +336,8 @@ class CandidateRunner:
     def _estimate_seconds(self, candidate: Candidate) -> float:
         """Return the seconds that a candidate would take, estimated by fitting it on some rows.
 
-        Return 0 if an estimate is impossible or not worth its time.
+        Return 0 if an estimate is impossible or not worth its time: for the first candidate, for
+        those that reuse scores, for few rows, after quick candidates, and if fitting fails.
         """
         n_all = len(self.data)
         n_rows = max(n_all // TIMING_DIVISOR, MIN_TIMING_ROWS)

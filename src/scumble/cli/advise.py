@@ -201,7 +201,7 @@ def demo(
 
 
 def _show_demo_advice(data: MultilabelDataset) -> None:
-    """Print advice that is based on a part of the data, so that it takes seconds."""
+    """Print advice for the first `N_DEMO_ROWS` rows, computed for about `DEMO_BUDGET` seconds."""
     from scumble.advice import advise
     from scumble.report import render_advice
 

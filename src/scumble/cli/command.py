@@ -181,7 +181,10 @@ def _select_output(out: Any, output: str | None, parameter: Parameter) -> Any:
 
 
 def _ambiguous_paths(values: Mapping[str, Any]) -> frozenset[str]:
-    """Return paths of the user that look like parameters in a message, such as ``seed=1/a.csv``."""
+    """Return the paths and texts of the user that hold "=" or a space, such as ``seed=1/a.csv``.
+
+    In a message they look like parameters, whose names are replaced by those of options.
+    """
     paths = set()
     for value in values.values():
         if isinstance(value, str | Path):

@@ -34,6 +34,13 @@ StoreArgument = Annotated[
     ),
     FileRole.READS,
 ]
+StoreFileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="STORE", help="The file with the results, as 'scumble experiment run' wrote it."
+    ),
+    FileRole.READS,
+]
 MetricsOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -185,12 +192,19 @@ def run_plan(plan: Plan, options: RunOptions, cell_filter: CellFilter, *, as_jso
 
 def _report_to_dict(report: RunReport) -> dict[str, Any]:
     """Return the report of a run as a dictionary for JSON."""
-    keys = ("n_cells", "n_done", "n_failed", "n_known", "n_failed_before", "seconds")
     failures = [
         {"key": outcome.cell.key, "reason": outcome.reason, "error": outcome.error}
         for outcome in report.failures
     ]
-    return {**{key: getattr(report, key) for key in keys}, "failures": failures}
+    return {
+        "n_cells": report.n_cells,
+        "n_done": report.n_done,
+        "n_failed": report.n_failed,
+        "n_known": report.n_done_before,
+        "n_failed_before": report.n_failed_before,
+        "seconds": report.seconds,
+        "failures": failures,
+    }
 
 
 def _estimate(plan: Plan, options: RunOptions) -> RuntimeEstimate:
@@ -204,7 +218,7 @@ def _estimate(plan: Plan, options: RunOptions) -> RuntimeEstimate:
         return estimate_runtime(plan_cells(plan, store), store, n_jobs=n_jobs)
 
 
-def status(store: StoreArgument, *, json: JsonOption = False) -> None:
+def status(store: StoreFileArgument, *, json: JsonOption = False) -> None:
     """Show the progress of a store, and which cells failed."""
     from scumble.experiment import Store
     from scumble.experiment.result_tables import summarize_costs
@@ -377,7 +391,7 @@ def ranks(
         )
     rank_tests = []
     for score_table in results.score_tables(method):
-        table = score_table.complete()
+        table = score_table.drop_incomplete_datasets()
         rank_tests.append(
             RankTests(table=table, friedman=friedman(table), nemenyi=nemenyi(table, alpha=alpha))
         )
@@ -464,10 +478,10 @@ def _announcement(name: str, estimate: RuntimeEstimate) -> str:
 def _print_report(report: RunReport) -> None:
     """Print how many cells a run has computed, and the first failures."""
     console.print_unless_quiet(
-        f"{report.n_done} cells computed, {report.n_failed} failed, {report.n_known} were known, "
-        f"in {_format_duration(report.seconds)}."
+        f"{report.n_done} cells computed, {report.n_failed} failed, "
+        f"{report.n_done_before} were done before, in {_format_duration(report.seconds)}."
     )
-    n_settled = report.n_done + report.n_failed + report.n_known + report.n_failed_before
+    n_settled = report.n_done + report.n_failed + report.n_done_before + report.n_failed_before
     if report.n_cells > n_settled:
         console.print_unless_quiet(
             f"{report.n_cells - n_settled} cells were left to other runners."

@@ -151,7 +151,11 @@ def suggest_option(option: str, available: list[str]) -> list[str]:
 
 
 def _find_option(parameter: str, options: Mapping[str, str]) -> str | None:
-    """Return the option that sets a parameter of the library; None if the command has none."""
+    """Return the option that sets a parameter of the library; None if the command has none.
+
+    ``options`` are those of the command. The option may have another name, see
+    `OPTION_OF_PARAMETER`.
+    """
     return options.get(parameter) or options.get(OPTION_OF_PARAMETER.get(parameter, ""))
 
 

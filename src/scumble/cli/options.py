@@ -299,7 +299,11 @@ class OutOfCoreOptions:
     spark: SparkOption = None
 
     def requested_engine(self, name: str) -> str | None:
-        """Return the engine that the options or the path request, or None."""
+        """Return the engine that the options or the path ``name`` request, or None.
+
+        Object stores, patterns, a memory limit, an instance column, and a folder with a label
+        column request DuckDB.
+        """
         if self.engine is not None:
             return self.engine
         if self.spark is not None:

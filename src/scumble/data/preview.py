@@ -276,9 +276,10 @@ def _first_rows_of_parquet(source: InputFile) -> _FirstRows:
 
 
 def _first_rows_of_arrow(source: InputFile) -> _FirstRows:
-    """Read the first rows of an Arrow IPC file or stream.
+    """Read the first rows of an Arrow IPC file or stream; only its first batch is read.
 
-    A stream does not say how many rows it has, so it never counts as complete.
+    The result is complete if this batch is the only one and is not cut off. A stream does not say
+    how many rows it has, so it never counts as complete.
     """
     import pyarrow as pa
 
@@ -312,6 +313,9 @@ def _column_fields(
     previews: Sequence[ColumnPreview], n_rows: int, get_cell_text: Callable[[int, int], str]
 ) -> dict[str, Any]:
     """Return the fields of `Preview` that describe columns, as keyword arguments.
+
+    The preview shows the first `N_FIRST_COLUMNS` and last `N_LAST_COLUMNS` columns, and label
+    columns between them if they are at most `MAX_LABELS_BETWEEN`.
 
     ``n_rows`` is the number of rows that were inspected; ``get_cell_text`` takes the numbers of a
     row and a column.

@@ -226,7 +226,10 @@ class Comparison(TableReprMixin):
 
     @cached_property
     def best(self) -> str:
-        """Name of the method with the best mean of the first metric."""
+        """Name of the method with the best mean of the first metric.
+
+        It is the first method, the baseline, if all means are NaN.
+        """
         metric = self.metrics[0]
         means = [result.mean(metric) * metric_sign(metric) for result in self.results]
         best = int(np.nanargmax(means)) if np.isfinite(means).any() else 0
@@ -410,7 +413,7 @@ def _bootstrap_interval(
 
     The interval and the two-sided p-value come from the differences on bootstrap samples of the
     test rows (percentile method); samples with NaN are left out. If all are, the interval is
-    infinite.
+    infinite and the p-value NaN.
     """
     differences = (result.draws or {})[metric] - (baseline.draws or {})[metric]
     differences = differences[~np.isnan(differences)]

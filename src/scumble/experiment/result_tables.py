@@ -153,8 +153,8 @@ def compare_methods(
 ) -> RecordList[PairwiseComparison]:
     """Compare all methods of a score table with the method ``baseline``, which is the first row.
 
-    ``excluded_datasets`` are left out. Methods that differ by at most ``rope`` are practically
-    equal (region of practical equivalence).
+    The p-values are also adjusted by Holm's method. ``excluded_datasets`` are left out. Methods
+    that differ by at most ``rope`` are practically equal (region of practical equivalence).
     """
     _check_names("method", [baseline], table.columns)
     _check_names("data set", excluded_datasets, table.rows)

@@ -302,7 +302,7 @@ def run(
     ...     store = pathlib.Path(folder) / "results.db"
     ...     first = run(plan, store, n_jobs=0)
     ...     second = run(plan, store, n_jobs=0)
-    >>> first.n_done, second.n_done, second.n_known
+    >>> first.n_done, second.n_done, second.n_done_before
     (4, 0, 4)
     """
     from scumble.experiment.compute_cell import compute_cell  # imports more than a plan needs

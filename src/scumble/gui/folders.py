@@ -346,6 +346,11 @@ class Uploads(ItemsWithFolders[Upload]):
         self._n_readers.update(upload_ids)
 
         def release(job: Job) -> None:
+            """Mark the uploads as not read by this job, and remove what is not needed any more.
+
+            These are the files derived from uploads that no job reads, and the uploads themselves
+            if this was the last job for them and has succeeded.
+            """
             self._n_readers.subtract(upload_ids)
             self._n_readers = +self._n_readers  # without those that no job reads
             for upload_id in set(upload_ids) - set(self._n_readers):
@@ -431,10 +436,10 @@ async def receive_with_timeout(
     max_bytes: int = sys.maxsize,
     too_large_message: str = "",
 ) -> AsyncIterator[bytes]:
-    """Yield the blocks of a body; raise a `RequestError` if the client stops sending.
+    """Yield the blocks of a body; raise a `RequestError` if no block comes for ``seconds``.
 
     Without the time limit a few silent clients could use up all transfers. A body of more than
-    ``max_bytes`` is refused.
+    ``max_bytes`` raises one with status 413 and the message ``too_large_message``.
     """
     blocks = aiter(body)
     n_bytes = 0

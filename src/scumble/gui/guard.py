@@ -229,6 +229,7 @@ def _add_security_headers(send: Send) -> Send:
     """Return a function that sends messages and adds the security headers to responses."""
 
     async def send_with_headers(message: Message) -> None:
+        """Send a message; to the start of a response, add the headers that it lacks."""
         if message["type"] == "http.response.start":
             headers = list(message.get("headers", []))
             names = {name.lower() for name, _ in headers}

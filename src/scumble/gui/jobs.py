@@ -283,6 +283,7 @@ class Jobs(ItemsById[Job]):
         estimator = RemainingTimeEstimator()
 
         def report_progress(title: str, n_done: int, total: int | None) -> None:
+            """Set the progress of the job and the seconds left, unless it is being stopped."""
             remaining = estimator.remaining_seconds(title, n_done, total)
             if n_done > 0:
                 job.has_completed_step = True

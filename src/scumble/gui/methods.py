@@ -100,9 +100,11 @@ def make_model(classifier: str, parameters: dict[str, Any]) -> Any:
 def _check_parameters(
     kind: str, name: str, parameters: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Return the name of a method and the parameters that a client set; None means the default.
+    """Return the name of a method and the parameters that a client set.
 
-    Only names of the catalogue are accepted: a dotted name would import a module.
+    Those that are None, which stands for the default, are left out. A parameter that is itself a
+    resampler, sent as its name, becomes an instance. Unknown parameters raise an error. Only names
+    of the catalogue are accepted: a dotted name would import a module.
     """
     from scumble.catalogue import describe, get
 
@@ -162,7 +164,11 @@ def _describe_parameters(entry: CatalogueEntry) -> list[dict[str, Any]]:
 
 
 def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
-    """Return the description of a parameter: title, default, help and allowed values."""
+    """Return the description of a parameter for a form: title, default, help, allowed values.
+
+    If the default is None, it is the value that None stands for. The constraint adds the kind of
+    the field.
+    """
     constraint = parameter.constraint
     default = parameter.default
     if default is None:

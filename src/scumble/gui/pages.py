@@ -22,7 +22,11 @@ from scumble.gui.api.queries import TableQuery
 from scumble.gui.http_messages import ApiResponse
 from scumble.measures.difficult import cooccurrence_counter, rank_difficult_labels
 from scumble.measures.summary import LABEL_COLUMNS, LabelTable, Summary, to_json_value
-from scumble.report.concurrence import difficult_label_to_dict, features_by_kind, verdict_sentences
+from scumble.report.concurrence import (
+    difficult_label_to_dict,
+    features_by_kind,
+    interpretation_sentences,
+)
 from scumble.report.treatment import BEFORE_AFTER_MEASURES, step_notes
 
 if TYPE_CHECKING:
@@ -53,7 +57,7 @@ def overview(data: MultilabelDataset, summary: Summary) -> dict[str, Any]:
     )
     return {
         "summary": summary.to_dict(),
-        "verdict": verdict_sentences(summary, difficult),
+        "verdict": interpretation_sentences(summary, difficult),
         "difficult": [
             difficult_label_to_dict(label, N_PARTNERS) for label in difficult[:N_DIFFICULT]
         ],
@@ -285,10 +289,12 @@ def labelsets_table(packed: PackedDataset) -> PagedTable:
     members = data.Y[first_rows]  # one row per labelset
 
     def matches(text: str) -> Array:
+        """Return for each labelset whether the name of one of its labels contains a text."""
         label_matches = matcher(data.labels)(text).astype(np.int64)
         return np.asarray(members @ label_matches).ravel() > 0
 
     def label_names(index: int, maximum: int | None = None) -> list[str]:
+        """Return the names of the labels of a labelset, of the first ``maximum`` at most."""
         labels = members.indices[members.indptr[index] : members.indptr[index + 1]]
         return [data.labels[label] for label in labels[:maximum]]
 
@@ -329,7 +335,10 @@ def cooccurring_labels_table(packed: PackedDataset, label: int) -> PagedTable:
 
 
 def most_cooccurring_labels(data: MultilabelDataset, label: int) -> list[int]:
-    """Return a label and the labels that co-occur with it most often, for a chord diagram."""
+    """Return a label and those that co-occur with it most often, for a chord diagram.
+
+    These are at most `N_CHORD_PARTNERS`, the most frequent first; all share instances with it.
+    """
     counts = joint_counts(data, label)
     partners = np.argsort(-counts, kind="stable")[:N_CHORD_PARTNERS]
     return [label, *partners[counts[partners] > 0].tolist()]
@@ -355,6 +364,7 @@ def features_table(packed: PackedDataset) -> PagedTable:
     cache: dict[int, dict[str, Any]] = {}  # descriptions by column; they require reading the data
 
     def descriptions(rows: Array) -> list[dict[str, Any]]:
+        """Return the descriptions of the features with these indices, and cache them."""
         columns = [int(row) for row in rows]
         new_columns = [column for column in columns if column not in cache]
         new_descriptions = describe_features(data, new_columns)
@@ -395,6 +405,7 @@ def matcher(names: Sequence[str]) -> Callable[[str], Array]:
     folded_names = [name.casefold() for name in names]
 
     def matches(text: str) -> Array:
+        """Return for each name whether it contains a text; case is ignored."""
         folded_text = text.casefold()
         return np.array([folded_text in name for name in folded_names], bool)
 

@@ -198,6 +198,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        """Create the state of the server when it starts, and close it when it ends."""
         state = app.state.server = ServerState(settings, download_tokens, idle)
         try:
             on_start(state)
@@ -250,6 +251,10 @@ def _make_endpoint(route: "ApiRoute") -> Any:
     handler: Any = route.handler
 
     async def endpoint(http_request: Any) -> Any:
+        """Call the handler with the items of path, query and body; return its response.
+
+        Synchronous handlers run in a thread. Errors of users become error responses.
+        """
         state: ServerState = http_request.app.state.server
         try:
             body = await _read_body(http_request) if http_request.method == "POST" else b""

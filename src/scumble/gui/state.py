@@ -338,10 +338,12 @@ class ServerState:
         release_uploads = self.uploads.reserve(upload_ids)
 
         def make_result(file: tuple[str, Payload], _: list[str]) -> Payload:
+            """Offer the written file for download; return its address and the other values."""
             name, values = file
             return {**self.files.offer(folder.name, name), **values}
 
         def clean_up(job: Job) -> None:
+            """Remove the folder if it is not used, and release the uploads."""
             self.files.remove_unused_folder(folder.name)
             release_uploads(job)
 
@@ -358,6 +360,7 @@ class ServerState:
         self.datasets.check_open_limit()
 
         def open_result(packed: PackedDataset, notes: list[str]) -> Payload:
+            """Open the data set that a job has read."""
             return self.open(packed, source, notes=notes, options=options)
 
         return open_result
@@ -374,6 +377,7 @@ class ServerState:
         open_result = self.make_open_callback(name, options)
 
         def make_result(packed: PackedDataset | None, notes: list[str]) -> Payload:
+            """Open the data set; for None, return the id of the upload, to read it again."""
             if packed is None:  # a plain table without label options
                 return {"upload": None if local_file is None else local_file.id}
             if local_file is not None:
@@ -381,6 +385,7 @@ class ServerState:
             return open_result(packed, notes)
 
         def report_failure(job: Job) -> None:
+            """Pass the error of a failed job to ``on_error``."""
             if job.state == "failed":
                 on_error(str(job.error))
 

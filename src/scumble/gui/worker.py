@@ -164,6 +164,7 @@ def send_uninterrupted(send: Callable[[Any], None]) -> Callable[[Any], None]:
     """
 
     def send_complete_message(message: Any) -> None:
+        """Send a message; a stop signal during it raises KeyboardInterrupt afterwards."""
         if threading.current_thread() is not threading.main_thread():
             send(message)  # signals interrupt the main thread only
             return

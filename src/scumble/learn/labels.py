@@ -97,7 +97,8 @@ class ValidatedLabels(NamedTuple):
 def validate_y(y: Any, *, caller: str) -> ValidatedLabels:
     """Return the label indicator matrix, the format and the classes of labels in any format.
 
-    One class per row becomes a matrix with a column per class.
+    One class per row becomes a matrix with a column per class; the classes are None for labels. A
+    missing y and labels without a column raise LabelError.
     """
     if y is None:
         raise LabelError(
@@ -133,7 +134,10 @@ def _holds_classes(y: Any) -> bool:
 
 
 def encode_classes(y: Any, *, caller: str) -> tuple[Array, Array]:
-    """Return the sorted classes of y, and for each row the index of its class among them."""
+    """Return the sorted classes of y, and for each row the index of its class among them.
+
+    Raise LabelError if y is not one-dimensional, has missing values or is continuous.
+    """
     try:
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")

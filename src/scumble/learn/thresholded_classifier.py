@@ -161,7 +161,8 @@ class ThresholdedClassifier(
     def _fit(self, X: Any, Y: sparse.csr_array, sample_weight: Array | None = None) -> None:
         """Set `estimator_`, `thresholds_` and `curves_`.
 
-        The estimator is fitted, and thresholds are chosen from its out-of-sample scores.
+        The estimator is fitted, and thresholds are chosen from its out-of-sample scores. The rule
+        "fixed" needs no scores and has no curves.
         """
         rule = self._threshold_rule()
         caller = type(self).__name__

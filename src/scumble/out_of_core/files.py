@@ -38,7 +38,10 @@ class Files:
 
     @property
     def name(self) -> str:
-        """The name of the data set: that of the file or folder without suffix; "" for a glob."""
+        """The name of the data set: that of the file or folder without suffix.
+
+        It is the folder of the first file if there are several files, and "" for a glob.
+        """
         if len(self.roots) > 1:
             return os.path.basename(os.path.dirname(self.roots[0]))
         stem = os.path.basename(self.roots[0].rstrip("/"))
@@ -117,7 +120,11 @@ def find_files(paths: Paths, format: str | None = None) -> Files:
 
 
 def _expand_path(path: str, format: str | None) -> list[str]:
-    """List the files of a folder or glob; raise ReadError if there is none."""
+    """List the local files that a file, folder or glob stands for; raise ReadError for none.
+
+    Only the files in a folder are selected, see `_files_in_folder`; a file that is named, or that a
+    glob matches, is listed whatever its suffix.
+    """
     if os.path.isdir(path):
         files = _files_in_folder(path, format)
         problem = "no Parquet, Arrow or CSV file in this folder"
@@ -136,7 +143,11 @@ def _expand_path(path: str, format: str | None) -> list[str]:
 
 
 def _files_in_folder(folder: str, format: str | None) -> list[str]:
-    """List the files in a folder and its subfolders, except hidden ones and other formats."""
+    """List the files in a folder and its subfolders, except hidden ones.
+
+    If ``format`` is None, files without a suffix in `FORMATS` are left out; otherwise every suffix
+    is accepted. Files and folders are hidden if their names begin with "." or "_".
+    """
     files = []
     for subfolder, _, names in os.walk(folder):
         for name in names:
@@ -314,7 +325,10 @@ def _flush_files(folder: Path) -> None:
 
 
 def _rename_folder(hidden: Path, final: Path, *, overwrite: bool) -> None:
-    """Rename the hidden folder to the final one, which is replaced if ``overwrite``."""
+    """Rename the hidden folder to the final one, which is replaced if ``overwrite``.
+
+    If that fails, the old folder is restored and a WriteError raised.
+    """
     old = final.with_name(f".{final.name}.{uuid.uuid4().hex[:12]}.old")
     try:
         if overwrite and final.exists():

@@ -44,7 +44,7 @@ def compute_passes(tables: LabelsetTables, resampler: REMEDIAL) -> tuple[Remedia
     Create the SQL tables ``splits`` and ``copies``, see `_create_splits`.
     """
     n_rows = tables.totals["n_instances"]
-    tables.scored()
+    tables.create_scored()
     makes_copies = resampler.one_sided == "clone"  # copies without labels, of one-sided rows
     lowest_threshold = ABOVE_ALL_SCORES
     passes = []
@@ -151,14 +151,14 @@ def _pairs_sql(tables: LabelsetTables, labels: str, clone_column: str) -> str:
     ``labels`` is the SQL expression for the labels of a copy.
     """
     layout = tables.layout
-    tables.rows(store_as_table=True)
+    tables.create_rows(store_as_table=True)
     quote = layout.dialect.quote_identifier
     clone = quote(clone_column)
     label = quote(layout.label.name)
     lists = tables.format_sql(
         statements.REMEDIAL_LISTS,
         columns=f"{layout.ids()}, CAST(scumble_copy AS BIGINT) AS {clone}, {labels} AS labels",
-        row_columns=layout.ids_first("s."),
+        row_columns=layout.ids_with_trailing_comma("s."),
         row_labels="s.labels",
         source=tables.name("rows"),
     )
@@ -217,7 +217,7 @@ def select_rows_to_resample(tables: LabelsetTables, resampler: LPROS | LPRUS) ->
 
     layout = tables.layout
     seed = _check_seed(tables, resampler)
-    tables.rows(store_as_table=True)
+    tables.create_rows(store_as_table=True)
     tables.create(
         "hashed",
         statements.HASHED_INSTANCES,

@@ -14,7 +14,7 @@ SELECT {ids}, CANONICAL!(collected) AS labels
 FROM (SELECT {ids}, array_agg({label}) AS collected FROM {source} GROUP BY {ids})
 """
 
-ROWS_FROM_LISTS = "SELECT {ids_first}{label} AS labels FROM {source}"
+ROWS_FROM_LISTS = "SELECT {ids_with_trailing_comma}{label} AS labels FROM {source}"
 
 #: The count of each labelset as written in the data.
 RAW_LABELSETS = """
@@ -141,7 +141,8 @@ ORDER BY u.label
 
 #: SCUMBLE of every row; rows without labels have 0.
 INSTANCE_SCORES = """
-SELECT /*+ SHUFFLE_HASH(t) */ {ids_first_r}coalesce(t.score, CAST(0 AS DOUBLE)) AS score
+SELECT /*+ SHUFFLE_HASH(t) */ {ids_with_trailing_comma_r}
+    coalesce(t.score, CAST(0 AS DOUBLE)) AS score
 FROM {rows} r LEFT JOIN {scored_raw} t ON r.labels = t.raw
 """
 

@@ -70,10 +70,11 @@ class InstanceScores:
             A SELECT for the engine of the scan: the instance columns and ``score``.
         """
         tables = self._tables
-        tables.rows()
-        tables.scored_spellings()
+        tables.create_rows()
+        tables.create_scored_raw()
         return tables.format_sql(
-            statements.INSTANCE_SCORES, ids_first_r=tables.layout.ids_first("r.")
+            statements.INSTANCE_SCORES,
+            ids_with_trailing_comma_r=tables.layout.ids_with_trailing_comma("r."),
         )
 
     def to_arrow(self) -> Any:
@@ -158,7 +159,7 @@ class LabelsetRelation:
 def summarize_tables(tables: LabelsetTables, name: str) -> Summary:
     """Return the measures of the data as `scumble.characterize` does; ``name`` is its name."""
     totals = tables.totals
-    tables.scored()
+    tables.create_scored()
     n_rows = totals["n_instances"]
     title = "Averaging scores"
     mean = safe_divide(float(tables.fetch_value(statements.SCORE_TOTAL, title=title)), n_rows)
@@ -187,7 +188,7 @@ def measure_labels(tables: LabelsetTables) -> LabelStatistics:
     Labels that `scan` declares but no instance has are included, with the mean NaN.
     """
     occurring_labels, counts = tables.labels
-    tables.scored()
+    tables.create_scored()
     tables.create_if_missing("label_means", statements.LABEL_MEANS, title="Scoring labels")
     scores = tables.fetch(statements.LABEL_SQUARES, title="Scoring labels")
     names = occurring_labels if tables.declared_labels is None else tables.declared_labels

@@ -49,7 +49,7 @@ class ColumnLayout:
             prefix + self.dialect.quote_identifier(name) for name in self.instance_columns
         )
 
-    def ids_first(self, prefix: str = "") -> str:
+    def ids_with_trailing_comma(self, prefix: str = "") -> str:
         """Return the names of the instance columns as SQL, each followed by a comma.
 
         The text is empty if there are none.
@@ -211,16 +211,26 @@ class Workspace:
         return sql.format_map({name: self.name(name) for name in names} | self._values | values)
 
     def fetch(self, sql: str, *, title: str, **values: Any) -> Any:
-        """Run a statement of `format_sql`; return its result as an Arrow table."""
+        """Run a statement of `format_sql`; return its result as an Arrow table.
+
+        ``title`` names the work in the progress bar. ``values`` replace names in braces as text, so
+        they must be SQL already.
+        """
         return self.engine.query(self.format_sql(sql, **values), title=title)
 
     def fetch_row(self, sql: str, *, title: str, **values: Any) -> dict[str, Any]:
-        """Run a statement whose result is a single row; return its values by column name."""
+        """Run a statement whose result is a single row; return its values by column name.
+
+        The arguments are those of `fetch`.
+        """
         [row] = self.fetch(sql, title=title, **values).to_pylist()
         return dict(row)
 
     def fetch_value(self, sql: str, *, title: str, **values: Any) -> Any:
-        """Run a statement whose result is a single value; return it."""
+        """Run a statement whose result is a single value; return it.
+
+        The arguments are those of `fetch`.
+        """
         [value] = self.fetch_row(sql, title=title, **values).values()
         return value
 
@@ -263,7 +273,7 @@ class LabelsetTables(Workspace):
         self.is_canonical = True  # whether each labelset has a single spelling in the data
         self._has_checked_names = False
 
-    def rows(self, *, store_as_table: bool = False) -> None:
+    def create_rows(self, *, store_as_table: bool = False) -> None:
         """Create the view ``rows``: the instances with their lists of labels.
 
         If they have to be collected from several input rows, ``store_as_table`` makes ``rows`` a
@@ -274,7 +284,7 @@ class LabelsetTables(Workspace):
             self.create_if_missing(
                 "rows",
                 statements.ROWS_FROM_LISTS,
-                ids_first=layout.ids_first(),
+                ids_with_trailing_comma=layout.ids_with_trailing_comma(),
                 label=layout.label_expression(),
             )
             return
@@ -289,14 +299,14 @@ class LabelsetTables(Workspace):
             label=layout.label_expression(),
         )
 
-    def sets(self) -> None:
+    def create_sets(self) -> None:
         """Create the table ``sets``: the distinct labelsets and their counts.
 
         Also set `is_canonical`: whether the data spells each labelset in a single way.
         """
         if "sets" in self._created:
             return
-        self.rows()
+        self.create_rows()
         self.create_if_missing("raw_sets", statements.RAW_LABELSETS, title="Counting labelsets")
         self.is_canonical = not self.fetch_value(
             statements.COUNT_NONCANONICAL, title="Checking labelsets"
@@ -314,7 +324,7 @@ class LabelsetTables(Workspace):
 
         The first use also creates the table ``ratios``, with the IRLbl of each label.
         """
-        self.sets()
+        self.create_sets()
         self.create_if_missing("label_counts", statements.LABEL_COUNTS, title="Counting labels")
         sql = "SELECT label, n FROM {label_counts} ORDER BY label"
         table = self.fetch(sql, title="Counting labels")
@@ -327,7 +337,7 @@ class LabelsetTables(Workspace):
         )
         return table.column("label").to_pylist(), counts
 
-    def scored(self) -> None:
+    def create_scored(self) -> None:
         """Create the table ``scored``: the SCUMBLE of every labelset, and of its two halves.
 
         The halves are its rare and its frequent labels.
@@ -361,9 +371,9 @@ class LabelsetTables(Workspace):
             for start in range(0, n_sets, size)
         ]
 
-    def scored_spellings(self) -> None:
+    def create_scored_raw(self) -> None:
         """Create the view ``scored_raw``: SCUMBLE of each spelling of a labelset in the data."""
-        self.scored()
+        self.create_scored()
         if self.is_canonical:
             self.create_if_missing("scored_raw", statements.RAW_SCORES_IF_CANONICAL)
         else:
@@ -372,7 +382,7 @@ class LabelsetTables(Workspace):
     @cached_property
     def totals(self) -> dict[str, int]:
         """Counts of instances, labelsets and label assignments by name, computed once."""
-        self.sets()
+        self.create_sets()
         return self.fetch_row(statements.LABELSET_TOTALS, title="Adding up")
 
     def _check_instance_names(self) -> None:

@@ -271,7 +271,9 @@ class ThresholdTables(Workspace):
     ) -> SelectedThresholds:
         """Return the best candidate threshold of each label, with its counts.
 
-        ``counts`` is the number of positives of each label, ``n_rows`` the number of instances.
+        ``counts`` is the number of positives of each label, ``n_rows`` the number of instances. A
+        threshold lies between two scores, and is -inf if the label is predicted for all rows. For
+        labels without scores see `_predict_labels_of_all_rows`.
         """
         self.create_if_missing("top", statements.TOP_SCORES, title="Ranking scores")
         self._check_no_duplicate_scores()

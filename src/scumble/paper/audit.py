@@ -636,7 +636,8 @@ def _replace_after(
 def _source_rows(rows: Sequence[str], shift: int) -> dict[str, str]:
     """Return for every data set of shifted rows the one in whose row its value is printed.
 
-    ``rows`` and ``shift`` are as in `Rotation`.
+    ``rows`` are consecutive data sets of a printed table; the value printed for row i belongs to
+    row i + ``shift``, counted in a circle.
     """
     return {name: rows[(index - shift) % len(rows)] for index, name in enumerate(rows)}
 

@@ -35,7 +35,7 @@ DOES_NOT_HOLD = "does not hold"
 #: Scores that differ by at most this are equal: rounding errors of sums in another order.
 SCORE_TOLERANCE = 1e-12
 #: Names of labels in the file of genbase, by the shortened names in the paper's figures.
-FILE_NAMES = {"P154": "PDOC00154", "P271": "PDOC00271", "P750": "PDOC00750"}
+GENBASE_LABEL_NAMES = {"P154": "PDOC00154", "P271": "PDOC00271", "P750": "PDOC00750"}
 
 #: Data sets that statements about single labels or passes need; all others are removed from memory
 #: once the other statements have been checked on them.
@@ -320,7 +320,7 @@ def _label_column(data: MultilabelDataset, label: str) -> np.ndarray[Any, np.dty
 
 def _label_index(data: MultilabelDataset, label: str) -> int:
     """Return the index of a label, given by its name in the paper's figures."""
-    return data.labels.index(FILE_NAMES.get(label, label))
+    return data.labels.index(GENBASE_LABEL_NAMES.get(label, label))
 
 
 def _check_dataset(
@@ -406,32 +406,34 @@ def check_mulan_versions(means: FoldMeans) -> Iterator[Finding]:
         pairs = _corrected_pairs(None, metric)
         candidates = {rule: [(pair.method, rule) for pair in pairs] for rule in rules}
         item = f"{metric}: undefined values"
-        yield _version_finding(item, find_reached(means, pairs, candidates), note=STRICT_NOTE)
+        yield _version_finding(
+            item, find_matched_numbers(means, pairs, candidates), note=STRICT_NOTE
+        )
     for classifier, variants in CLASSIFIER_VARIANTS.items():
         pairs = _corrected_pairs(classifier, *METRIC_NAMES)
         candidates = {
             variant: [(variant, score_of_metric[pair.measure]) for pair in pairs]
             for variant in (classifier, *variants)
         }
-        reached = find_reached(means, pairs, candidates, only_differing=True)
+        matches = find_matched_numbers(means, pairs, candidates, only_differing=True)
         note = LOST_VOTES_NOTE if classifier == "CLR" else ""
-        yield _version_finding(f"{classifier}, where versions differ", reached, note=note)
+        yield _version_finding(f"{classifier}, where versions differ", matches, note=note)
 
 
-def find_reached(
+def find_matched_numbers(
     means: FoldMeans,
     pairs: Sequence[BeforeAfterPair],
     candidates: Candidates,
     *,
     only_differing: bool = False,
 ) -> dict[str, list[bool]]:
-    """Return for each candidate which printed numbers it reaches.
+    """Return for each candidate a list: whether it reproduces each printed number.
 
-    A number is reached if our mean is near it, see `is_near`. The lists have an item for both
+    A number is reproduced if our mean is near it, see `is_near`. The lists have an item for both
     numbers of each pair, unless the candidates have no common folds; with ``only_differing``,
     numbers for which all candidates have equal values are left out as well.
     """
-    reached: dict[str, list[bool]] = {name: [] for name in candidates}
+    matches: dict[str, list[bool]] = {name: [] for name in candidates}
     for index, pair in enumerate(pairs):
         for resampler, printed in (("none", pair.before), ("REMEDIAL", pair.after)):
             values_by_fold = {}
@@ -454,8 +456,8 @@ def find_reached(
                 continue
             for name, fold_values in values.items():
                 error = verdicts.standard_error(fold_values)
-                reached[name].append(is_near(printed, fmean(fold_values), error, pair.decimals))
-    return reached
+                matches[name].append(is_near(printed, fmean(fold_values), error, pair.decimals))
+    return matches
 
 
 def _corrected_pairs(classifier: str | None, *metrics: str) -> list[BeforeAfterPair]:
@@ -469,27 +471,23 @@ def _corrected_pairs(classifier: str | None, *metrics: str) -> list[BeforeAfterP
     ]
 
 
-def _version_finding(item: str, reached: Mapping[str, Sequence[bool]], *, note: str) -> Finding:
+def _version_finding(item: str, matches: Mapping[str, Sequence[bool]], *, note: str) -> Finding:
     """Return the finding that names the versions that fit best.
 
-    ``reached`` holds for each version which printed numbers it reaches. The version that reaches
-    most is named, and those that are not significantly worse.
+    ``matches`` holds for each version whether it reproduces each printed number. The version that
+    reproduces most is named, and those that are not significantly worse.
     """
-    best = max(reached.values(), key=sum)
+    best = max(matches.values(), key=sum)
     if not best:
         return _absent("Versions", item, printed="-", note=NOT_RUN)
     fitting = [
-        name
-        for name, is_reached in reached.items()
-        if win_tie_loss(is_reached, best).p_value >= ALPHA
+        name for name, is_match in matches.items() if win_tie_loss(is_match, best).p_value >= ALPHA
     ]
     return Finding(
         part="Versions",
         item=item,
         published=f"{len(best)} numbers",
-        scumble_value=", ".join(
-            f"{name} {sum(is_reached)}" for name, is_reached in reached.items()
-        ),
+        scumble_value=", ".join(f"{name} {sum(is_match)}" for name, is_match in matches.items()),
         verdict=f"fits {' or '.join(fitting)}",
         note=note,
     )

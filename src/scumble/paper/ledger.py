@@ -190,7 +190,10 @@ def _format_number(value: float | None) -> str:
 
 
 def compare_characteristics() -> Iterator[ReproductionResult]:
-    """Yield the ledger entries for Table 1, measured on the data sets that are on this machine."""
+    """Yield the ledger entries for Table 1, measured on the data sets that are on this machine.
+
+    Data sets that are missing, and mediamill, get entries without our values.
+    """
     from scumble.measures import characterize
 
     # Attributes of `Summary` by the names in the table; the others have the same name.
@@ -342,7 +345,8 @@ def _imbalance_reason(
 def compare_correlations(means: FoldMeans) -> Iterator[ReproductionResult]:
     """Yield the ledger entries for Table 3: correlations of SCUMBLE with our relative changes.
 
-    The verdict is the same for a correlation and its p-value.
+    The verdict is the same for a correlation and its p-value: not reproduced if sign or
+    significance differ, reproduced if ours is near, else the same direction.
     """
     for row in published.correlations():
         item = f"{row.resampler} {row.measure}"

@@ -201,9 +201,10 @@ class PrintedNumber:
 
 
 def is_near(printed: float, our_value: float, error: float, decimals: int) -> bool:
-    """Return whether the folds and rounding explain the difference of our number from the printed.
+    """Return whether the choice of folds and rounding can explain how two numbers differ.
 
-    ``error`` is the standard error of the difference; the printed number has ``decimals`` decimals.
+    ``printed`` is the number in the paper, with ``decimals`` decimals. The difference may be
+    `MAX_ERRORS_REPRODUCED` standard errors (``error``) plus half a unit of the last decimal.
     """
     return abs(our_value - printed) <= MAX_ERRORS_REPRODUCED * error + 0.5000001 * 10.0**-decimals
 

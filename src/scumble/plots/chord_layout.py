@@ -208,7 +208,7 @@ class ChordLayout:
         else:
             text += "."
         if self.n_ribbons_left_out:
-            text += f" {self.n_ribbons_left_out:,} slighter ribbons are not drawn."
+            text += f" {self.n_ribbons_left_out:,} narrower ribbons are not drawn."
         if self.n_names_left_out:
             text += f" For {self.n_names_left_out:,} names there is no room."
         return text

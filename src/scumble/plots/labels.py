@@ -289,8 +289,8 @@ def plot_cooccurrence(
 def _labelset_names(data: Any, summary: Summary, rows: Array) -> list[str]:
     """Return the labels of each of these rows as one text.
 
-    ``rows`` are indices. A summary does not hold the labels, so texts are then as "labelset of row
-    5".
+    ``rows`` are indices; the labels are separated by commas, and "(no label)" stands for none. A
+    summary does not hold the labels: its texts are "labelset of row 5", for example.
     """
     if isinstance(data, Summary):
         return [f"labelset of row {row}" for row in rows]

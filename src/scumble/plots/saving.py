@@ -128,8 +128,11 @@ def add_fallback_fonts(figure: Any) -> set[str]:
     return without_font
 
 
-def letters_without_font(text: str) -> frozenset[str]:
-    """Return the letters of a text that no font of this machine has; a default font is assumed."""
+def characters_without_font(text: str) -> frozenset[str]:
+    """Return the characters of a text that no installed font can draw; white space is ignored.
+
+    Matplotlib's default font is tried first, then all others.
+    """
     from matplotlib.font_manager import FontProperties
 
     if text.isascii():

@@ -121,7 +121,7 @@ def concurrence_report(
         "version": __version__,
         "origin": origin,
         "summary": summary.to_dict(),
-        "verdict": verdict_sentences(summary, difficult),
+        "verdict": interpretation_sentences(summary, difficult),
         "labels": label_rows(summary, sort="scumble"),
         "difficult": [difficult_label_to_dict(label, n_partners) for label in difficult],
         # Labelsets that occur once are not informative, and their names could fill pages.
@@ -232,7 +232,7 @@ def features_by_kind(data: MultilabelDataset) -> dict[str, int]:
     return dict(Counter(feature.kind for feature in data.features))
 
 
-def verdict_sentences(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
+def interpretation_sentences(summary: Summary, difficult: Sequence[DifficultLabel]) -> list[str]:
     """Return sentences that interpret the measures of a data set and name its difficult labels.
 
     ``difficult`` are its difficult labels, the most difficult first.
@@ -301,7 +301,8 @@ def _imbalance_sentence(summary: Summary) -> str:
 def _concurrence_sentence(summary: Summary) -> str:
     """Return a sentence about SCUMBLE, with what the paper says about such values.
 
-    The sentence is "" if SCUMBLE is undefined or no label occurs.
+    A SCUMBLE of 0 has a sentence of its own. The sentence is "" if SCUMBLE is undefined or no label
+    occurs.
     """
     if not summary.scumble >= 0 or not summary.mean_ir >= 1:
         return ""

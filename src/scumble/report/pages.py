@@ -198,7 +198,7 @@ def _draw_chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> li
     A label has the same colour in all diagrams. Diagrams without labels are left out.
     """
     from scumble.plots import ChordLayout, plot_bytes, plot_chord
-    from scumble.plots.saving import letters_without_font
+    from scumble.plots.saving import characters_without_font
 
     methods = [""]
     chords = [report["chord"]]
@@ -206,7 +206,7 @@ def _draw_chords(report: dict[str, Any], treatments: list[dict[str, Any]]) -> li
         if treatment["chord"]:
             methods.append(escape_controls(treatment["method"]))
             chords.append(treatment["chord"])
-    missing = letters_without_font(json.dumps(chords, ensure_ascii=False))
+    missing = characters_without_font(json.dumps(chords, ensure_ascii=False))
     first_layout = None
     pictures = []
     for method, chord in zip(methods, chords, strict=True):

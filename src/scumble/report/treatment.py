@@ -250,9 +250,10 @@ def _resampler_with_lowest(methods: list[dict[str, Any]], key: str) -> dict[str,
 
 
 def _decrease_text(title: str, before: float, method: dict[str, Any] | None, key: str) -> str:
-    """Return the decrease of a measure by a resampler as text, or "" if ``method`` is None.
+    """Return a text such as "SCUMBLE most (0.27 to 0.1)", or "" if ``method`` is None.
 
-    ``title`` and ``key`` are those of the measure; ``before`` is its value for the original data.
+    ``method`` is the report of the resampler that decreases the measure most. ``title`` and ``key``
+    are those of the measure; ``before`` is its value for the original data.
     """
     if method is None:
         return ""

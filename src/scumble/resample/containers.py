@@ -173,7 +173,10 @@ def replace_columns(table: Any, columns: list[Any]) -> Any:
 
 
 def _replace_pandas_columns(frame: Any, columns: list[Any]) -> Any:
-    """Return a copy of a pandas frame with new values in all columns."""
+    """Return a copy of a pandas frame with new values in all columns.
+
+    Names, index and types of the columns stay.
+    """
     import pandas as pd
 
     series = []

@@ -352,10 +352,10 @@ def _weights_to_remain(local: LocalImbalance) -> Array:
 def _assign_labels(
     local: LocalImbalance, space: Space, synthetic: Space, *, seed_rows: Array, partner_rows: Array
 ) -> sparse.csr_array:
-    """Return the labels of synthetic rows, chosen by their distances from both parents.
+    """Return the labels of synthetic rows, chosen by their distances from seed and partner.
 
-    ``space`` holds the input rows, ``synthetic`` the new ones; the parents of a synthetic row are
-    the input rows ``seed_rows`` and ``partner_rows``.
+    ``space`` holds the input rows, ``synthetic`` the new ones; its *parents*, the seed
+    and the partner of each synthetic row, are the input rows ``seed_rows`` and ``partner_rows``.
     """
     seed_distances = distances(space, synthetic, seed_rows)
     partner_distances = distances(space, synthetic, partner_rows)

@@ -309,7 +309,8 @@ def distribute_budget(total: int, capacity: Array) -> Array:
     """Divide ``total`` rows equally among bags; return the number of rows for each bag.
 
     ``capacity`` is the largest number of rows for each bag. Rows that a bag has no capacity for are
-    divided equally among the bags after it.
+    divided equally among the bags after it, so the sum is less than ``total`` if the last bags
+    cannot hold their rows.
     """
     # No bag can take more than the total capacity, which keeps the shares within int64.
     return kernels.distribute_budget(min(total, int(capacity.sum())), capacity)

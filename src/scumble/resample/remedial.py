@@ -138,7 +138,10 @@ class REMEDIAL(BaseResampler, display_group="Decouple"):
         self.unseen = unseen
 
     def _fit_resample(self, X: Any, Y: sparse.csr_array) -> ResampleResult:
-        """Run all passes; set ``passes_`` and ``n_one_sided_``."""
+        """Return the rows and their clones after all passes; set ``passes_`` and ``n_one_sided_``.
+
+        Clones are appended to the rows, and each pass decouples the result of the one before.
+        """
         sources = np.arange(Y.shape[0])
         passes = []
         for _ in range(self.passes):

@@ -143,8 +143,8 @@ def synthesize(
 
     ``partners`` holds the index of the partner of each seed. A numeric value lies between those of
     seed and partner; if one of these is missing, the other is copied, and if both are, the value is
-    missing. ``nominal`` chooses whether a nominal value is the most frequent one of the neighbours,
-    or that of the seed or the partner at random.
+    missing. ``nominal`` is the rule for nominal values: "vote" takes the most frequent value among
+    seed, partner and neighbours, "coin" that of the seed or of the partner, with equal probability.
     """
     values, n_values = features.values, features.n_values
     if not values.size:  # no columns, or a sparse matrix of zeros

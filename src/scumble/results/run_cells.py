@@ -28,7 +28,7 @@ class RunReport:
         Number of cells.
     n_done, n_failed : int
         Number of cells that were computed, and that failed, in this run.
-    n_known : int
+    n_done_before : int
         Number of cells that were done before this run.
     n_failed_before : int
         Number of cells that failed before this run and were not tried again.
@@ -42,15 +42,17 @@ class RunReport:
     `run` returns such reports.
 
     >>> from scumble.experiment import RunReport
-    >>> report = RunReport(n_cells=9, n_done=4, n_failed=0, n_known=3, failures=(), seconds=1.0)
-    >>> report.n_cells - report.n_done - report.n_known  # failed, or computed by other runners
+    >>> report = RunReport(
+    ...     n_cells=9, n_done=4, n_failed=0, n_done_before=3, failures=(), seconds=1.0
+    ... )
+    >>> report.n_cells - report.n_done - report.n_done_before  # computed by other runners
     2
     """
 
     n_cells: int
     n_done: int
     n_failed: int
-    n_known: int
+    n_done_before: int
     failures: tuple[Outcome, ...]
     seconds: float
     n_failed_before: int = 0
@@ -154,7 +156,7 @@ class _Scheduler:
     last_heartbeat: float = 0.0
     submitted: set[str] = field(default_factory=set)  # keys of cells that the executor has
     failures: list[Outcome] = field(default_factory=list)
-    open: list[str] = field(default_factory=list)  # keys of open cells that are not submitted
+    open_keys: list[str] = field(default_factory=list)  # keys of open cells that are not submitted
 
     def run(self, started: float) -> RunReport:
         """Compute all open cells, show a progress bar, and return the numbers of cells.
@@ -162,10 +164,10 @@ class _Scheduler:
         ``started`` is the time at which the run has started, on the clock of time.perf_counter.
         """
         self.store.release_stale()
-        finished_before = self._update_open()
+        finished_before = self._refresh_open_cells()
         with progress_bar("Computing cells", len(self.cells)) as advance:
-            advance(len(self.cells) - len(self.open))
-            while self.open or self.submitted:
+            advance(len(self.cells) - len(self.open_keys))
+            while self.open_keys or self.submitted:
                 self._send_heartbeat_if_due()
                 self._submit_cells()
                 if not self.submitted:  # all open cells are claimed by other runners
@@ -177,26 +179,30 @@ class _Scheduler:
             n_cells=len(self.cells),
             n_done=self.n_done,
             n_failed=len(self.failures),
-            n_known=finished_before.n_done,
+            n_done_before=finished_before.n_done,
             failures=tuple(self.failures),
             seconds=time.perf_counter() - started,
             n_failed_before=finished_before.n_failed,
         )
 
-    def _update_open(self) -> _FinishedCells:
-        """Read the states of all cells, set the open cells, and count the others."""
+    def _refresh_open_cells(self) -> _FinishedCells:
+        """Set `open_keys` to the cells that are not finished in the store; count the others.
+
+        The states in the store are "pending" and "running", possibly by another runner, which are
+        open, and "done" and "failed", which are counted. No cell may be submitted meanwhile.
+        """
         state_by_key = self.store.states()
-        self.open = [key for key in self.cells if state_by_key[key] in ("pending", "running")]
+        self.open_keys = [key for key in self.cells if state_by_key[key] in ("pending", "running")]
         states = [state_by_key[key] for key in self.cells]
         return _FinishedCells(n_done=states.count("done"), n_failed=states.count("failed"))
 
     def _submit_cells(self) -> None:
         """Claim cells and submit them to the executor, as long as it takes them."""
-        while self.open and self.executor.can_submit():
-            key = self.store.claim(self.open)
+        while self.open_keys and self.executor.can_submit():
+            key = self.store.claim(self.open_keys)
             if key is None:
                 return
-            self.open.remove(key)
+            self.open_keys.remove(key)
             self.submitted.add(key)
             self._report("begin", self.cells[key])
             self.executor.submit(self.cells[key])
@@ -220,7 +226,7 @@ class _Scheduler:
             # Other runners took this one for dead. Whether or not one of them computes the cell
             # now, it is not done yet.
             self.store.send_heartbeat()
-            self.open.append(key)
+            self.open_keys.append(key)
         self._report("end", outcome)
         return int(is_stored)
 
@@ -229,12 +235,12 @@ class _Scheduler:
 
         If a runner has died, its cells can be claimed at once, so there is no waiting.
         """
-        n_open = len(self.open)
+        n_open = len(self.open_keys)
         if self.store.release_stale() == 0:
-            self._update_open()
-            if self.open:
+            self._refresh_open_cells()
+            if self.open_keys:
                 time.sleep(WAIT_SECONDS)
-        return n_open - len(self.open)
+        return n_open - len(self.open_keys)
 
     def _send_heartbeat_if_due(self) -> None:
         """Send a heartbeat and release cells of dead runners, if `HEARTBEAT_SECONDS` are over."""

@@ -173,7 +173,7 @@ def _feature_description(feature: Feature) -> str | dict[str, Any]:
 def _dataset_from_description(table: Any, source: InputFile, metadata: bytes) -> MultilabelDataset:
     """Return the data set in a table with a description, the JSON text ``metadata``.
 
-    Raise ReadError if the columns do not match the description.
+    Raise ReadError if the columns do not match the description, or if it has another version.
     """
     from pyarrow import ArrowException
 

@@ -48,7 +48,11 @@ def number_texts(values: Array, *, as_integers: bool) -> pa.Array:
 
 
 def join_slices(texts: pa.Array, offsets: Array, separator: str) -> pa.Array:
-    """Return an Arrow array of texts: item i joins ``texts[offsets[i]:offsets[i + 1]]``."""
+    """Return an Arrow array of texts: item i joins consecutive items of ``texts``.
+
+    They are ``texts[offsets[i] - offsets[0] : offsets[i + 1] - offsets[0]]``. So ``offsets`` may be
+    a part of the ``indptr`` of a CSR matrix if ``texts`` has an item per entry of these rows.
+    """
     starts = pa.array((offsets - offsets[0]).astype(np.int32))
     return pc.binary_join(pa.ListArray.from_arrays(starts, texts), separator)
 
@@ -135,7 +139,10 @@ def _group_features(features: tuple[Feature, ...], delimiter: str) -> list[_Feat
 
 
 def _group_texts(group: _FeatureGroup, X: Any, delimiter: str) -> Any:
-    """Return an Arrow array with, for each row of X, the cells of a group of features as a text."""
+    """Return an Arrow array with, for each row of X, the cells of a group of features as a text.
+
+    The cells are joined by the delimiter; missing values are empty cells.
+    """
     values = X[:, group.columns]
     features = group.features
     if features[0].holds_codes:

@@ -121,7 +121,7 @@ def _name_list(keyword: str, names: list[str]) -> str:
 FORMAT = Format(
     name="keel",
     title="KEEL (attributes listed as inputs and outputs)",
-    display_group="ARFF and its kin",
+    display_group="ARFF and related formats",
     suffixes=(".dat",),
     sniff=sniff,
     read=read_keel,

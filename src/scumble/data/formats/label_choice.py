@@ -82,7 +82,9 @@ class FileColumns:
         return LabelColumns(tuple(columns))
 
     def labels_by_name(self, names: Sequence[str], origin: str = "labels=...") -> LabelColumns:
-        """Return the columns with these names; raise ReadError as `check_names` does.
+        """Return the columns with these names, in the order of the file.
+
+        Raise ReadError as `check_names` does.
 
         ``origin`` is what gives the names, such as the path of an XML file, for messages.
         """

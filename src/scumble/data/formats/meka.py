@@ -89,7 +89,7 @@ def write_meka(dataset: MultilabelDataset, target: OutputFile) -> None:
 FORMAT = Format(
     name="meka",
     title="MEKA (ARFF with the number of labels in its relation)",
-    display_group="ARFF and its kin",
+    display_group="ARFF and related formats",
     suffixes=(".arff",),
     sniff=sniff,
     read=read_meka,

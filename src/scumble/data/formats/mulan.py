@@ -106,7 +106,7 @@ def _xml_path_for(target: OutputFile) -> Path:
 FORMAT = Format(
     name="mulan",
     title="MULAN (ARFF, labels in an XML file)",
-    display_group="ARFF and its kin",
+    display_group="ARFF and related formats",
     suffixes=(".arff",),
     sniff=sniff,
     read=read_mulan,

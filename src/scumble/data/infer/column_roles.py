@@ -142,8 +142,10 @@ def infer_column_roles(previews: Sequence[ColumnPreview]) -> list[InferredRole]:
 def suggest_label_options(previews: Sequence[ColumnPreview]) -> str:
     """Return a sentence that suggests options of `scumble.read` for the labels.
 
-    It starts with a blank, so that it can follow an error message, and is "" if no column looks
-    like labels.
+    These are ``label_column`` for a column of label lists, else ``labels``: the number of labels if
+    they are the last columns, else at most `MAX_SUGGESTED_LABELS` names or indices. The sentence
+    starts with a blank, so that it can follow an error message, and is "" if no column looks like
+    labels, or too many do.
 
     Examples
     --------

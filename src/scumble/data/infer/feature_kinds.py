@@ -184,7 +184,10 @@ def as_text_feature(feature: Feature, *, input_name: str) -> Feature:
 
 
 def _is_increasing(values: Array) -> bool:
-    """Return whether at least `MIN_VALUES_TO_INFER` values are whole numbers that increase."""
+    """Return whether all values are whole numbers, each larger than the one before it.
+
+    Fewer than `MIN_VALUES_TO_INFER` values do not count as increasing.
+    """
     first = values[:MIN_VALUES_TO_INFER]
     if len(first) < MIN_VALUES_TO_INFER:
         return False

@@ -98,8 +98,8 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
     def _explain_missing(self, name: str) -> str:
         """Return the message of the KeyError for a name without a value.
 
-        It says what is missing: a group of labels, predictions or scores. For a name that is no
-        metric, it is the name.
+        It says what is missing: a group of labels, predictions, scores, or the metric among those
+        that were requested. For a name that is no metric, it is the name.
         """
         group, _, metric_name = name.rpartition(".")
         metric = registered_objects("metric").get(metric_name)

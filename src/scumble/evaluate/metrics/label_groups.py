@@ -285,8 +285,8 @@ def metric_title(name: str) -> str:
 def _metrics_by_name(groups: Iterable[str]) -> dict[str, Metric]:
     """Return all registered metrics by their names, with and without prefixes.
 
-    Label-based metrics also get a name for each group; those of predictions get pooled names, too,
-    if there are any groups.
+    Label-based metrics also get a name for each group ("minority.macro_f1"). If there are any
+    groups, those of predictions also get pooled names, which begin with `POOLED_PREFIX`.
     """
     groups = tuple(groups)
     metrics: dict[str, Metric] = dict(registered_objects("metric"))

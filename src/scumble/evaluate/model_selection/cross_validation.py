@@ -570,9 +570,10 @@ class FoldRunner:
         self.model = resolve_classifier(self.classifier)
 
     def run_split(self, index: int, split: Split, *, n_threads: int | None = None) -> FoldResult:
-        """Run the fold of this index on a split and return its result.
+        """Resample, fit and evaluate on a split; return the result with the number ``index``.
 
-        ``n_threads`` is the maximum number of threads; None stands for all.
+        The peak memory is measured, and with resamplers the measures of the training part before
+        and after them. ``n_threads`` is the maximum number of threads; None stands for all.
         """
         train_indices, test_indices = split
         with PeakMemory() as memory:

@@ -631,7 +631,7 @@ def check_pairs(
     lengths and empty samples.
     """
     if results is not None:
-        pair = score_table(results, metric).select(methods=[x, y]).complete()
+        pair = score_table(results, metric).select(methods=[x, y]).drop_incomplete_datasets()
         x, y = pair[x], pair[y]
     elif isinstance(x, str) or isinstance(y, str):
         raise ParameterError(

@@ -295,7 +295,9 @@ def _rank_scores(
     methods, and if it is not known which direction is better.
     """
     if is_results(scores):
-        table = score_table(scores, metric, higher_is_better=higher_is_better).complete()
+        table = score_table(
+            scores, metric, higher_is_better=higher_is_better
+        ).drop_incomplete_datasets()
         values = table.values
         methods = table.columns
         higher_is_better = table.higher_is_better

@@ -30,7 +30,7 @@ from scumble.results.store import Store
 #: The names of a row (data set) and of a column (method).
 Position = tuple[str, str]
 #: The names of a data set, a splitter, a classifier and a resampler.
-Key = tuple[str, str, str, str]
+ScoreKey = tuple[str, str, str, str]
 #: An array of float64.
 FloatArray = npt.NDArray[np.float64]
 
@@ -57,7 +57,7 @@ class ScoreTable(TableReprMixin):
     means, deviations : dict
         From (row, column) to the mean and the sample standard deviation over folds and seeds.
     n_cells : dict
-        From (row, column) to the number of values of the mean.
+        From (row, column) to the number of cells, including those whose value is NaN.
     higher_is_better : bool or None
         None if neither direction is better.
 
@@ -115,8 +115,11 @@ class ScoreTable(TableReprMixin):
         rows = _check_names(datasets, self.rows, "data set")
         return replace(self, rows=rows, columns=columns)
 
-    def complete(self) -> ScoreTable:
-        """Return the table of the data sets with a value of every method; warn of the others."""
+    def drop_incomplete_datasets(self) -> ScoreTable:
+        """Return the table without the data sets that lack the value of a method.
+
+        A ScumbleWarning names the data sets that are left out.
+        """
         rows_and_values = zip(self.rows, self.values, strict=True)
         incomplete = [row for row, values in rows_and_values if np.isnan(values).any()]
         if not incomplete:
@@ -297,17 +300,20 @@ def read_table(path: str | os.PathLike[str]) -> Any:
 
 
 def build_score_table(
-    metric: str, values: Mapping[Key, Sequence[float]], n_cells: Mapping[Key, int] | None = None
+    metric: str,
+    values: Mapping[ScoreKey, Sequence[float]],
+    n_cells: Mapping[ScoreKey, int] | None = None,
 ) -> ScoreTable:
     """Return the score table of values that are listed by data set, splitter and method.
 
-    Means and deviations leave out NaN. ``n_cells`` holds the numbers of cells that the values come
-    from; by default each value is from one cell. Methods are sorted by classifier, without
-    resampler first; data sets stay in their order. If there are several splitters, the name of a
-    row is that of the data set and of the splitter.
+    Each key of ``values`` is a data set, a splitter, a classifier and a resampler; these are the
+    values of its cells. Means and deviations leave out NaN. ``n_cells`` holds the number of cells
+    of each key; by default it is the number of values, NaN included. Methods are sorted by
+    classifier, without resampler first; data sets stay in their order. If there are several
+    splitters, the name of a row is that of the data set and of the splitter.
     """
     has_several_splitters = len({splitter for _, splitter, _, _ in values}) > 1
-    positions: dict[Key, Position] = {}
+    positions: dict[ScoreKey, Position] = {}
     for dataset, splitter, classifier, resampler in values:
         row = f"{dataset}, {splitter}" if has_several_splitters else dataset
         column = column_name(classifier, resampler)
@@ -381,7 +387,7 @@ def _from_cell_columns(columns: dict[str, list[Any]], *, metric: str | None) -> 
         get_names("resampler"),
         strict=True,
     )
-    values: dict[Key, list[float]] = {}
+    values: dict[ScoreKey, list[float]] = {}
     for key, value in zip(keys, _as_numbers(columns[metric], metric), strict=True):
         values.setdefault(key, []).append(value)
     return build_score_table(metric, values)
@@ -425,7 +431,7 @@ def _from_wide_columns(
             f"The data set {repeated!r} is in two rows. Expected one row per data set; for one "
             "row per fold, columns 'dataset' and 'method'."
         )
-    values: dict[Key, list[float]] = {}
+    values: dict[ScoreKey, list[float]] = {}
     for name in methods:
         for row, value in zip(rows, _as_numbers(columns[name], name), strict=True):
             values[row, NO_ESTIMATOR, name, NO_ESTIMATOR] = [value]

@@ -153,7 +153,10 @@ def is_union(hint: Any) -> bool:
 
 
 def _convert_record(values: dict[str, Any], record_type: type[Record]) -> Record:
-    """Return a JSON object as a dataclass; raise a `RequestError` if a field is wrong."""
+    """Return a JSON object as a dataclass; raise a `RequestError` if a field is wrong or missing.
+
+    Unknown fields are ignored, unless the class has a message ``_unknown_field_message`` for them.
+    """
     hints = field_types(record_type)  # type: ignore[arg-type]  # a class is hashable
     unknown_message = getattr(record_type, "_unknown_field_message", None)
     for name in values:

@@ -220,7 +220,7 @@ def show_chord(state: ServerState, dataset: OpenDataset, query: ChordQuery) -> d
 def show_page(
     state: ServerState, dataset: OpenDataset, query: TableQuery, table: str
 ) -> dict[str, Any]:
-    """Return a page of a table."""
+    """Return a page of the table of a data set that has the name ``table``."""
     return dataset.table(table).page(query)
 
 

@@ -161,7 +161,7 @@ def _success_response(route: Route, builder: SchemaBuilder) -> dict[str, Any]:
 
 
 def _binary_content() -> dict[str, Any]:
-    """Return the description of a file."""
+    """Return the OpenAPI ``content`` object of a binary body (application/octet-stream)."""
     return {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 
 
@@ -198,7 +198,10 @@ class SchemaBuilder:
         return schema
 
     def properties(self, record_type: Any) -> dict[str, Schema]:
-        """Return the schemas of the fields of a dataclass or typed dictionary."""
+        """Return the schemas of the fields of a dataclass or typed dictionary, with their defaults.
+
+        A default of None is left out.
+        """
         properties = {
             name: self.schema(_without_not_required(hint))
             for name, hint in field_types(record_type).items()

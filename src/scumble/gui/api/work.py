@@ -71,6 +71,7 @@ async def treat(state: ServerState, dataset: OpenDataset, body: TreatmentBody) -
     titles = [_method_title(methods[step["method"]], step["parameters"]) for step in steps]
 
     def open_result(result: tuple[PackedDataset, Payload], notes: list[str]) -> Payload:
+        """Open the resampled data set, with the report of the chain as its treatment."""
         packed, report = result
         title = " + ".join(method["title"] for method in report["methods"])
         return state.open(
@@ -231,6 +232,7 @@ async def train(state: ServerState, dataset: OpenDataset, body: ModelBody) -> Jo
     model_id = folder.name
 
     def add_model(metadata: Payload, _: list[str]) -> Payload:
+        """Return the description of the trained model, which can then be used and downloaded."""
         return state.models.add(model_id, dataset.id, metadata).to_dict()
 
     job = state.jobs.submit(

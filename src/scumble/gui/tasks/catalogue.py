@@ -7,7 +7,10 @@ from scumble.gui.worker import Payload
 
 
 def describe_catalogue() -> Payload:
-    """Return the formats, resamplers, classifiers and report formats.
+    """Return the names of all choices in forms: formats, resamplers, classifiers and so on.
+
+    These are also compressions, suffixes of files, candidates of the advice and report formats, of
+    which PDF needs Typst.
 
     This is a task because importing them all takes seconds.
     """

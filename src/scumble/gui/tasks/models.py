@@ -103,11 +103,13 @@ def predict(
     from scumble.learn.storage.model_predictions import read_with_optional_labels
 
     def read_rows(path: Path, **options: Any) -> Any:
+        """Read a file of rows with all its columns, with or without labels."""
         from scumble.data import read
 
         return read_with_optional_labels(partial(read, path, keep=True), **options)
 
     def read_with_options(options: Payload) -> Any:
+        """Read the uploaded file with ``options`` and those of the upload, which have priority."""
         all_options = {**options, **uploaded.options}
         return read_upload(read_rows, replace(uploaded, options=all_options))
 

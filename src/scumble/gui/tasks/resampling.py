@@ -35,7 +35,11 @@ def compare_resamplers(
 
 
 def advised_method(packed: PackedDataset, advice: Payload | None) -> Payload:
-    """Return the best resampler: by the advice for this data set, else by public data sets."""
+    """Return the best resampler: by the advice for this data set, else by public data sets.
+
+    The dict holds its name ``method``, a ``reason``, and ``measured_here``: whether the advice
+    has selected it.
+    """
     from scumble.advice.advice_text import best_resampler_in_advice
     from scumble.advice.evidence import best_resampler_in_evidence
 

@@ -146,6 +146,7 @@ class _ProgressMessages:
         self._send(("progress", title, 0, total))
 
         def advance(steps: int) -> None:
+            """Add steps to those done, and send the progress unless it was sent a moment ago."""
             nonlocal n_done
             n_done += steps
             now = time.monotonic()

@@ -209,8 +209,9 @@ def _fit_newton(
 ) -> _FittedCoefficients:
     """Return the coefficients of one label by Newton's method.
 
-    ``is_positive`` says which rows of the standardized X have the label; the method ends with a
-    step of which less gain in log-likelihood than ``tolerance`` is expected.
+    ``is_positive`` says which rows of the standardized X have the label. The method has converged
+    if the expected gain in log-likelihood of a step is less than ``tolerance``; it stops after
+    `MAX_NEWTON_STEPS` steps.
     """
     beta = _initial_coefficients(is_positive, weights, X.shape[1])
     n_steps = kernels.minimize_loss(
@@ -228,7 +229,7 @@ def _fit_newton(
 def _fit_quasi_newton(
     X: Any, is_positive: Array, weights: Array, ridge: float
 ) -> _FittedCoefficients:
-    """Return the coefficients of one label by a quasi-Newton method; see `_fit_newton`."""
+    """Return the coefficients of one label by L-BFGS-B, with the arguments of `_fit_newton`."""
     from scipy.optimize import minimize
 
     y = is_positive.astype(float)

@@ -69,7 +69,11 @@ class RankScale:
 
 
 def _find_knots(scores: Array) -> tuple[Array, Array]:
-    """Return some of the scores of one label, ascending, and their log rates."""
+    """Return some of the scores of one label, ascending, and their log rates.
+
+    The log rate of a score is ``-log(rank / (n_scores + 1))``. The largest score has rank 1, and
+    equal scores share their mean rank.
+    """
     descending = np.sort(scores)[::-1]
     # Positions of the last and the first of each group of equal scores.
     last = np.flatnonzero(np.append(descending[1:] < descending[:-1], True))

@@ -229,7 +229,8 @@ def _make_value_map(data_feature: Feature, feature: Feature) -> ValueMap:
 
     ``data_feature`` describes the column of the data, ``feature`` that of training. For a column
     of codes the result is an array, indexed by code, with NaN for categories that did not occur in
-    training. For a column of numbers it is a dict without these.
+    training. For a column of numbers it is a dict without these. If the training column is a date,
+    or numeric, the texts of the codes are read as dates or numbers.
     """
     if feature.kind == "date":
         times = parse_dates(data_feature.categories, feature.date_format).times

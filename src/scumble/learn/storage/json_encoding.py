@@ -81,7 +81,11 @@ class Encoder:
         return self._encode_third_party(value)
 
     def _encode_storable(self, value: Any, depth: int) -> Any:
-        """Return the JSON value of an object of this package: its class name and attributes."""
+        """Return the JSON value of an object of this package: its class name and attributes.
+
+        A named tuple is stored as its items. Of a dataclass only the fields are stored, except of
+        an estimator, where all attributes are.
+        """
         cls = type(value)
         name = f"{cls.__module__}.{cls.__qualname__}"
         if isinstance(value, tuple):

@@ -193,7 +193,10 @@ class HOMER(BaseMultilabelClassifier, name="homer", display_group="Labelsets"):
         )
 
     def _predict_labels_and_scores(self, X: Any) -> tuple[Array, Array]:
-        """Return the labels that each row reaches, and the scores of all labels."""
+        """Return the labels that each row reaches in the hierarchy, and the scores of all labels.
+
+        A row reaches a label if all nodes on the way from the root predict the next one.
+        """
         predictions = self._node_models.predict(X, n_jobs=self.n_jobs)
         return combine_node_predictions(
             self._nodes, predictions, self.n_labels_, mulan_scores=bool(self.mulan_compat)

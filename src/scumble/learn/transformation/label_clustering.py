@@ -123,11 +123,11 @@ def build_hierarchy(
     The labels are divided into clusters, and these again, down to groups of at most ``n_clusters``
     labels.
     """
-    rows_by_label = Y.T.tocsr().astype(np.float64)
+    Y_transposed = Y.T.tocsr().astype(np.float64)
 
     def divide(labels: Array) -> list[Array]:
         """Divide label indices into clusters; at random if k-means finds only one."""
-        clusters = cluster_labels(rows_by_label[labels], n_clusters, method, generator)
+        clusters = cluster_labels(Y_transposed[labels], n_clusters, method, generator)
         if len(clusters) == 1:
             clusters = _random_clusters(len(labels), n_clusters, generator)
         return [labels[cluster] for cluster in clusters]
@@ -155,30 +155,30 @@ def _divide_recursively(
 
 
 def cluster_labels(
-    rows_by_label: csr_array, n_clusters: int, method: str, generator: Generator
+    Y_transposed: csr_array, n_clusters: int, method: str, generator: Generator
 ) -> list[Array]:
     """Cluster labels by the rows that have them; return the label indices of each cluster.
 
-    ``rows_by_label`` has shape (n_labels, n_samples) and holds 1 where a row has the label. There
+    ``Y_transposed`` has shape (n_labels, n_samples) and holds 1 where a row has the label. There
     may be less than ``n_clusters`` clusters; none of them is empty.
     """
-    n_labels = rows_by_label.shape[0]
+    n_labels = Y_transposed.shape[0]
     if method == "random":
         return _random_clusters(n_labels, n_clusters, generator)
-    n_rows_of_label = np.diff(rows_by_label.indptr)  # squared norms
-    initial_labels = _draw_distinct_labels(rows_by_label, n_clusters, generator)
-    centres = rows_by_label[initial_labels].toarray()
+    n_rows_of_label = np.diff(Y_transposed.indptr)  # squared norms
+    initial_labels = _draw_distinct_labels(Y_transposed, n_clusters, generator)
+    centres = Y_transposed[initial_labels].toarray()
     # If there are fewer centres than clusters, these must still hold all labels.
     capacity = -(-n_labels // len(centres)) if method == "balanced" else n_labels
     clusters = np.full(n_labels, -1)  # by label
     for _ in range(MAX_ITERATIONS):
-        products = rows_by_label @ centres.T
+        products = Y_transposed @ centres.T
         squared_distances = n_rows_of_label[:, None] - 2 * products + (centres**2).sum(axis=1)
         new_clusters = assign_to_clusters(squared_distances, capacity)
         if (new_clusters == clusters).all():
             break
         clusters = new_clusters
-        centres = _cluster_means(rows_by_label, clusters, centres)
+        centres = _cluster_means(Y_transposed, clusters, centres)
     labels_by_cluster = [np.flatnonzero(clusters == cluster) for cluster in range(len(centres))]
     return [labels for labels in labels_by_cluster if len(labels)]
 
@@ -234,21 +234,20 @@ def _assign_within_capacity(
     return _ClusterAssignment(clusters, last_clusters)
 
 
-def _draw_distinct_labels(
-    rows_by_label: csr_array, n_drawn: int, generator: Generator
-) -> list[int]:
-    """Draw indices of labels of which no two occur on the same rows.
+def _draw_distinct_labels(Y_transposed: csr_array, n_drawn: int, generator: Generator) -> list[int]:
+    """Draw ``n_drawn`` indices of labels whose columns of Y all differ.
 
-    If there are not ``n_drawn`` such labels, return fewer.
+    Two of them may share rows, but not all rows. If there are fewer different columns, return one
+    label of each.
     """
-    row_indices = np.split(rows_by_label.indices, rows_by_label.indptr[1:-1])
+    row_indices = np.split(Y_transposed.indices, Y_transposed.indptr[1:-1])
     label_of_rows: dict[bytes, int] = {}
-    for label in generator.permutation(rows_by_label.shape[0]).tolist():
+    for label in generator.permutation(Y_transposed.shape[0]).tolist():
         label_of_rows.setdefault(row_indices[label].tobytes(), label)
     return list(label_of_rows.values())[:n_drawn]
 
 
-def _cluster_means(rows_by_label: csr_array, clusters: Array, centres: Array) -> Array:
+def _cluster_means(Y_transposed: csr_array, clusters: Array, centres: Array) -> Array:
     """Return the mean of the labels of each cluster, of shape (n_clusters, n_samples).
 
     ``clusters`` holds the cluster of each label. An empty cluster keeps its row of ``centres``.
@@ -257,7 +256,7 @@ def _cluster_means(rows_by_label: csr_array, clusters: Array, centres: Array) ->
     counts = np.bincount(clusters, minlength=len(centres))
     coo_parts = (np.ones(n_labels), (clusters, np.arange(n_labels)))
     membership = csr_array(coo_parts, shape=(len(centres), n_labels))
-    sums = (membership @ rows_by_label).toarray()
+    sums = (membership @ Y_transposed).toarray()
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
 
 
@@ -282,11 +281,11 @@ def mulan_hierarchy(Y: csr_array, order: Sequence[int], *, n_clusters: int, seed
     divided into equal parts in their order. If a cluster becomes empty and the others have no
     capacity for all labels, MULAN's rules are undefined; here the capacity grows.
     """
-    rows_by_label = Y.T.tocsr().astype(np.float64)
+    Y_transposed = Y.T.tocsr().astype(np.float64)
 
     def divide(labels: Array) -> Sequence[Array]:
         """Divide label indices into clusters."""
-        clusters = _mulan_clusters(rows_by_label[labels].toarray(), n_clusters, seed)
+        clusters = _mulan_clusters(Y_transposed[labels].toarray(), n_clusters, seed)
         labels_by_cluster = [labels[clusters == cluster] for cluster in np.unique(clusters)]
         if len(labels_by_cluster) == 1:
             return np.array_split(labels, n_clusters)
@@ -306,43 +305,44 @@ def mulan_order(names: Sequence[str] | None, n_labels: int) -> list[int]:
     return [index_of_name[name] for name in mulan_label_order(names)]
 
 
-def _mulan_clusters(rows_by_label: Array, n_clusters: int, seed: int) -> Array:
+def _mulan_clusters(Y_transposed: Array, n_clusters: int, seed: int) -> Array:
     """Return the index of the cluster that MULAN records for each label.
 
-    ``rows_by_label`` has shape (n_labels, n_samples) and holds 1 where a row has the label.
+    ``Y_transposed`` has shape (n_labels, n_samples) and holds 1 where a row has the label.
     """
-    order, centres = _mulan_initial_centres(rows_by_label, n_clusters, seed)
-    n_labels = len(rows_by_label)
+    order, centres = _mulan_initial_centres(Y_transposed, n_clusters, seed)
+    n_labels = len(Y_transposed)
     min_capacity = -(-n_labels // n_clusters)
     clusters = np.zeros(n_labels, np.int64)
     for _ in range(MAX_ITERATIONS + 1):
         previous = clusters
-        clusters = _mulan_assign(rows_by_label, centres, order, min_capacity)
+        clusters = _mulan_assign(Y_transposed, centres, order, min_capacity)
         means = []
         for cluster in range(len(centres)):
             members = [label for label in order if clusters[label] == cluster]
             if members:
-                means.append(_sequential_sum(rows_by_label[members], axis=0) / len(members))
+                means.append(_sequential_sum(Y_transposed[members], axis=0) / len(members))
         centres = np.array(means)
         if (clusters == previous).all():
             break
-    return _mulan_assign(rows_by_label, centres, range(n_labels), min_capacity)
+    return _mulan_assign(Y_transposed, centres, range(n_labels), min_capacity)
 
 
 def _mulan_initial_centres(
-    rows_by_label: Array, n_clusters: int, seed: int
+    Y_transposed: Array, n_clusters: int, seed: int
 ) -> tuple[list[int], Array]:
-    """Draw labels that occur on different rows as centres, as MULAN does.
+    """Draw labels whose columns of Y all differ as initial centres, as MULAN does.
 
-    Return all label indices in the order that the draws leave them in, and the centres, of shape
-    (n_centres, n_samples) with at most ``n_clusters`` rows.
+    Return all label indices in their order after the draws, and the centres, of shape (n_centres,
+    n_samples). The draws are a Fisher-Yates shuffle from the end, which stops at ``n_clusters``
+    centres; there are fewer centres if fewer columns differ.
     """
     random = JavaRandom(seed)
-    order = list(range(len(rows_by_label)))
+    order = list(range(len(Y_transposed)))
     centres: list[Array] = []
     for last in range(len(order) - 1, -1, -1):
         drawn = random.next_int(last + 1)
-        label_rows = rows_by_label[order[drawn]]
+        label_rows = Y_transposed[order[drawn]]
         if not any(np.array_equal(label_rows, centre) for centre in centres):
             centres.append(label_rows)
         order[last], order[drawn] = order[drawn], order[last]
@@ -352,16 +352,16 @@ def _mulan_initial_centres(
 
 
 def _mulan_assign(
-    rows_by_label: Array, centres: Array, order: Iterable[int], min_capacity: int
+    Y_transposed: Array, centres: Array, order: Iterable[int], min_capacity: int
 ) -> Array:
     """Return the index of the cluster that MULAN records for each label.
 
     Labels are added in the given order. If other labels have to move when a label is added to a
     full cluster, MULAN records for the added label the cluster to which the last of them moved.
     """
-    capacity = max(min_capacity, -(-len(rows_by_label) // len(centres)))
+    capacity = max(min_capacity, -(-len(Y_transposed) // len(centres)))
     distances = np.column_stack(
-        [_sequential_sum((rows_by_label - centre) ** 2, axis=1) for centre in centres]
+        [_sequential_sum((Y_transposed - centre) ** 2, axis=1) for centre in centres]
     )
     # A label that is added later counts as nearer than those at the same distance.
     ties = itertools.count(0, -1)

@@ -50,8 +50,8 @@ class LabelsetProblem:
     def make_target(self, row_indices: Array | None = None) -> Target:
         """Return the target of a model of this problem.
 
-        ``row_indices`` are the rows of the model's X that the examples stand in; by default example
-        i is row i. `LabelsetProblem.row_indices` is not used.
+        ``row_indices`` are the row indices of the examples in the model's X; by default example i
+        is row i. `LabelsetProblem.row_indices` is not used.
         """
         n_classes = self.labelsets.shape[0]
         return Target(self.codes, n_classes=n_classes, rows=row_indices, weights=self.weights)

@@ -191,7 +191,7 @@ class StackedBinaryRelevance(
         )
 
         def make_target(index: int) -> Target:
-            """Return the target of a label without the rows of one fold."""
+            """Return the target of label ``index // n_folds`` without fold ``index % n_folds``."""
             label, fold = divmod(index, n_folds)
             training_rows = np.flatnonzero(folds[:, label] != fold)
             return select_target_rows(label_targets[label], training_rows)

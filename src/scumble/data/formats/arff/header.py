@@ -166,7 +166,11 @@ class _HeaderParser:
         return self.source.error(message, line=self.header.n_lines)
 
     def _parse_declaration(self, line: str) -> None:
-        """Parse a line that begins with @ and add what it declares to the header."""
+        """Parse a line that begins with @ and add what it declares to the header.
+
+        Besides the declarations of ARFF, these are the inputs and outputs of KEEL; others raise an
+        error.
+        """
         plain_attribute = _PLAIN_ATTRIBUTE.match(line)
         if plain_attribute is not None and self._has_relation:
             self._add_attribute(plain_attribute[1], line[plain_attribute.end() :])

@@ -329,7 +329,11 @@ class ArffWriter:
         return ConcatenatedTexts(texts)
 
     def notes(self) -> dict[str, Any]:
-        """Return notes, for `format_notes`, on what the declarations of features cannot express."""
+        """Return notes, for `format_notes`, on what the declarations of features cannot express.
+
+        ``features`` holds, by column name, the fields of a feature that its declaration gives
+        wrongly; ``unlabelled`` is true without labels.
+        """
         features = {
             column.name: differing_fields(feature, column.declared_feature)
             for feature, column in zip(self.dataset.features, self.columns, strict=True)

@@ -160,7 +160,8 @@ def preview_text_columns(
     """Return a `ColumnPreview` of every column, from the cells of the first rows.
 
     ``names`` are the names of all columns, None without a header; ``decimal`` is the decimal mark;
-    ``list_columns`` are the columns whose cells are lists in brackets.
+    ``list_columns`` are the columns whose cells are lists in brackets. Only the first column can
+    hold row numbers: if it has no name, or one of `ROW_NUMBER_NAMES`.
     """
     columns = FeatureColumns(list(range(rows.n_columns)), set(), decimal)
     if len(rows):
