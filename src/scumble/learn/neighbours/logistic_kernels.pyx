@@ -360,8 +360,8 @@ cdef void _factorize_rows(double* matrix, Py_ssize_t n, Py_ssize_t first) noexce
 cdef inline void _divide_by_root(double* values, Py_ssize_t n, double smallest) noexcept nogil:
     """Divide the n numbers of a row of the Cholesky factor by the square root of the first one.
 
-    If the first one is not above ``smallest``, it is a rounding error. It is then replaced by a very
-    large number, which makes the step of this coefficient 0, and the others by 0.
+    If the first one is not above ``smallest``, it is a rounding error. It is then replaced by a
+    very large number, which makes the step of this coefficient 0, and the others by 0.
     """
     cdef double root
     cdef Py_ssize_t i

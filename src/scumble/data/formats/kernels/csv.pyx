@@ -333,8 +333,8 @@ def parse_flags(cells, const int64_t[::1] columns):
 
     Returns `ParsedFlags`: ``invalid_row`` and ``invalid_position``, row and column position of the
     first cell that is neither (-1 if there is none); ``present``, the column positions of the true
-    cells, row by row; and ``counts``, their number in each row. The latter two are None if a cell is
-    invalid.
+    cells, row by row; and ``counts``, their number in each row. The latter two are None if a cell
+    is invalid.
     """
     cdef Table table = _select_columns(cells, columns)
     cdef int32_t[::1] present = np.empty(table.n_rows * table.n_columns, np.int32)

@@ -74,7 +74,7 @@ cdef inline bint can_cut_between(
     return code_below + cut_distance_of(entry) <= code_of(entry)
 
 
-cdef struct SortedColumns:  # Columns as sorted lists of entries, see `scumble.learn.trees.c45.table`.
+cdef struct SortedColumns:  # columns as sorted lists of entries, see `c45.table`
     Py_ssize_t n
     uint64_t* entries
     double* values  # the value of code k of a numeric column c is values[starts[c] + k]
