@@ -137,7 +137,7 @@ class Results(NamedTuple):
 
     def score_tables(self, methods: list[str] | None = None) -> list[ScoreTable]:
         """Return the table of each metric, with all methods or the named ones."""
-        from scumble.evaluate.statistics.stored_scores import score_table_from_cells
+        from scumble.evaluate.statistics.score_table import score_table_from_cells
 
         columns = parse_names(methods) or None
         return [

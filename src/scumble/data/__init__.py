@@ -1,4 +1,4 @@
-"""Data sets from files, public repositories and tables, as immutable `MultilabelDataset`s."""
+"""Data sets from files, public repositories and tables, as `MultilabelDataset` objects."""
 
 import typing
 

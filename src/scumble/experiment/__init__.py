@@ -1,6 +1,7 @@
 """Experiments: data sets x resamplers x classifiers x metrics -> a store of results on disk."""
 
-from scumble.experiment.plan import Plan, PlanError, read_plan
+from scumble.experiment.plan import Plan, read_plan
+from scumble.experiment.plan_error import PlanError
 from scumble.experiment.runner import RuntimeEstimate, estimate_runtime, plan_cells, run
 from scumble.results.cell import Cell, Component, Result
 from scumble.results.executors import Outcome

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from scumble._core.errors import DataError, ScumbleError, did_you_mean, did_you_mean_parameter
 from scumble._core.version import __version__
 from scumble.data.checksum import dataset_checksum
-from scumble.experiment.plan import PlanError
+from scumble.experiment.plan_error import PlanError
 from scumble.results.cell import NO_ESTIMATOR, Cell, Component, canonical_json
 from scumble.results.store import Store
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from scumble._core.errors import ReadError, ScumbleError, did_you_mean, did_you_mean_parameter
 from scumble.experiment.extra_scores import EXTRA_SCORES, group_of_extra_score
+from scumble.experiment.plan_error import PlanError
 from scumble.experiment.score_names import score_name_error
 from scumble.results.cell import (
     NO_ESTIMATOR,
@@ -38,19 +39,6 @@ KEYS = (
 LIMITS = ("seconds", "megabytes")
 #: Limits of the size of data sets that a classifier is used for.
 SIZE_LIMITS = ("max_instances", "max_features", "max_labels")
-
-
-class PlanError(ScumbleError, ValueError):
-    """A plan names something that does not exist, or has values that are not allowed.
-
-    Examples
-    --------
-    >>> from scumble.experiment import Plan
-    >>> Plan(datasets=["debtags"], classifiers=["bra"]).check()
-    Traceback (most recent call last):
-        ...
-    scumble.experiment.plan.PlanError: The plan 'experiment' cannot be run: bra: There is no ...
-    """
 
 
 @dataclass(frozen=True)

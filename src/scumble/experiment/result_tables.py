@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scumble._core.errors import ParameterError, did_you_mean
 from scumble._core.files import atomic_write
 from scumble._core.table_repr import RecordList
-from scumble.evaluate.statistics.stored_scores import score_table_from_cells
+from scumble.evaluate.statistics.score_table import score_table_from_cells
 from scumble.results.store import IDENTIFYING_COLUMNS, Store, StoreError
 
 if TYPE_CHECKING:

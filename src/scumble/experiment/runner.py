@@ -19,7 +19,8 @@ from scumble.experiment.components import (
     results_changed_since_first_run_fold,
 )
 from scumble.experiment.extra_scores import EXTRA_METRICS, EXTRA_SCORES
-from scumble.experiment.plan import Plan, PlanError, get_components
+from scumble.experiment.plan import Plan, get_components
+from scumble.experiment.plan_error import PlanError
 from scumble.experiment.score_names import GROUP_SCORES_MARKER, needs_group_scores
 from scumble.results.cell import NO_ESTIMATOR, Cell, Component
 from scumble.results.executors import ComputeFunction, count_workers

@@ -29,7 +29,7 @@ from scumble.gui.state import ServerState
 from scumble.gui.worker import Worker, disk_full_message
 
 if TYPE_CHECKING:  # the first page does not wait for the handlers
-    from scumble.gui.api.routes import Route as ApiRoute
+    from scumble.gui.api.route import Route as ApiRoute
 
 #: The default port. It is fixed so that the address stays the same from day to day.
 PORT = 8707

@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -24,8 +25,10 @@ from scumble._core.errors import ParameterError, ParameterTypeError, ScumbleWarn
 from scumble._core.table_repr import TableReprMixin, TableView
 from scumble._core.text import pluralize
 from scumble._validation.frames import is_frame
-from scumble.evaluate.metrics.label_groups import metric_sign
-from scumble.results.store import Store
+from scumble.evaluate.metrics.label_groups import metric_names, metric_sign
+from scumble.evaluate.model_selection.folds import LabelCounts, pooled_metrics
+from scumble.results.cell import LABEL_COUNTS_KEY
+from scumble.results.store import Store, StoreError
 
 #: The names of a row (data set) and of a column (method).
 Position = tuple[str, str]
@@ -236,7 +239,7 @@ def score_table(
     {('a', 'br'): 0.6, ('b', 'br after remedial'): 0.3}
     """
     if isinstance(results, Store):
-        table = _from_store(results, metric)
+        table = score_table_from_store(results, metric)
     elif isinstance(results, ScoreTable):
         table = results
     elif isinstance(results, str | os.PathLike):
@@ -260,14 +263,6 @@ def is_results(scores: Any) -> bool:
     """Return whether an object is one that `score_table` reads, rather than an array of numbers."""
     is_table = isinstance(scores, ScoreTable | Store | str | os.PathLike | Mapping)
     return is_table or is_frame(scores)
-
-
-def _from_store(store: Store, metric: str | None) -> ScoreTable:
-    """Return the table of a metric of a store; None stands for its only metric."""
-    # The module of stored scores imports this one.
-    from scumble.evaluate.statistics.stored_scores import score_table_from_store
-
-    return score_table_from_store(store, metric)
 
 
 def read_table(path: str | os.PathLike[str]) -> Any:
@@ -541,3 +536,81 @@ def rank_methods(values: FloatArray, higher_is_better: bool) -> FloatArray:
     # Rounding makes equal decimal numbers equal that were computed in different ways.
     rounded = np.array([[float(f"{value:.12g}") for value in row] for row in values])
     return stats.rankdata(-rounded if higher_is_better else rounded, axis=1)
+
+
+# Tables of the cells of a store ------------------------------------------------------------------
+
+#: Return what determines the row and the column of a cell in a table of scores, as a tuple.
+_score_table_key = itemgetter("dataset", "splitter", "classifier", "resampler")
+
+
+def score_table_from_store(store: Store, metric: str | None = None) -> ScoreTable:
+    """Return the score table of one metric of a store, by default the only one that it names.
+
+    Raises a StoreError if the store names another number of metrics than one.
+    """
+    metrics = [metric] if metric is not None else store.get_metadata("metrics") or []
+    if len(metrics) != 1:
+        hint = f" The plan names {', '.join(metrics)}." if metrics else ""
+        raise StoreError(f"{store.path}: say which metric, metric=...{hint}")
+    return score_table_from_cells(store.cells(), metrics[0])
+
+
+def score_table_from_cells(cells: Iterable[dict[str, Any]], metric: str) -> ScoreTable:
+    """Return the score table of a metric from cells, as dicts with some keys of `Store.cells`.
+
+    These are the names of data set, splitter, classifier and resampler, the state, the scores and
+    the details.
+    Each value is the mean over folds and seeds or, for a name with the prefix ``pooled.``, the
+    value from label counts added up over them. Raises a ParameterError if no done cell has the
+    metric.
+    """
+    done = [cell for cell in cells if cell["state"] == "done"]
+    cells_by_key: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
+    for cell in done:
+        cells_by_key.setdefault(_score_table_key(cell), []).append(cell)
+    if metric.startswith("pooled."):
+        with_counts = [cell for cell in done if LABEL_COUNTS_KEY in cell["details"]]
+        _check_metric(metric, sorted(_pooled_scores(with_counts[:1])))
+        values = {
+            key: [_pooled_scores(key_cells).get(metric, math.nan)]
+            for key, key_cells in cells_by_key.items()
+        }
+    else:
+        names = set[str]().union(*(cell["scores"] for cell in done))
+        _check_metric(metric, sorted(names))
+        values = {
+            key: [cell["scores"].get(metric, math.nan) for cell in key_cells]
+            for key, key_cells in cells_by_key.items()
+        }
+    n_cells = {key: len(key_cells) for key, key_cells in cells_by_key.items()}
+    return build_score_table(metric, values, n_cells)
+
+
+def _check_metric(metric: str, names: Sequence[str]) -> None:
+    """Raise a ParameterError if a metric is not among the names of those that cells have."""
+    if metric in names:
+        return
+    hint = ""
+    if metric in metric_names():
+        hint = " Cells that an earlier version computed lack it: run a plan that names it."
+    raise ParameterError(
+        f"No finished cell has a value {metric!r}.{did_you_mean(metric, names)} "
+        f"There are: {', '.join(names) or 'none'}.{hint}"
+    )
+
+
+def _pooled_scores(cells: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the pooled metrics of some cells by name, with the prefix ``pooled.``.
+
+    Cells of earlier versions, which have no label counts, are left out; the dict is empty if all
+    are.
+    """
+    counts = [
+        LabelCounts.from_dict(cell["details"][LABEL_COUNTS_KEY])
+        for cell in cells
+        if LABEL_COUNTS_KEY in cell["details"]
+    ]
+    if not counts:
+        return {}
+    return {f"pooled.{name}": value for name, value in pooled_metrics(counts).items()}

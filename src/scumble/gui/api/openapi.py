@@ -17,7 +17,7 @@ from scumble.gui.api.conversion import (
     split_annotated,
 )
 from scumble.gui.api.responses import FURTHER_VALUES, Error, JobDescription
-from scumble.gui.api.routes import Route
+from scumble.gui.api.route import Route
 from scumble.gui.guard import DOWNLOAD_TOKEN_PARAMETER
 
 Schema = dict[str, Any]

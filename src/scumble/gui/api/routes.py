@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 from scumble._core.version import __version__
 from scumble.gui.api import bodies, datasets, queries, responses, work
+from scumble.gui.api.openapi import make_openapi
+from scumble.gui.api.route import Route
 from scumble.gui.state import ServerState
 
 EXAMPLES = (
@@ -25,71 +25,6 @@ EXAMPLES = (
         "summary": "With the imbalance and the concurrence that you choose.",
     },
 )
-
-
-@dataclass(frozen=True)
-class Route:
-    """An address of the API.
-
-    Attributes
-    ----------
-    method : str
-        The HTTP method.
-    path : str
-        The path, with the names of its variable parts in braces.
-    handler : callable or None
-        Gets the state of the server and, by name, the variable parts of the path, the ``body`` and
-        the ``query``. Coroutines run in the event loop and are fast; plain functions compute and
-        run in a thread. None for uploads, whose body the server receives as a stream.
-    summary : str
-        What a request does.
-    response : type or None
-        The type of the JSON response.
-    body : type or None
-        The dataclass of the JSON body; bytes for a file.
-    query : type or None
-        The dataclass of the query.
-    result : type or None
-        The type of the result of the job that is the response.
-    status : int
-        The status of a response that is not an error.
-    description : str
-        Further explanation.
-    media_type : str
-        The type of the content of the response.
-    further_errors : tuple of int
-        Statuses of errors besides those that follow from the path, the body and the query.
-    """
-
-    method: str
-    path: str
-    handler: Callable[..., Any] | None
-    summary: str
-    response: Any = None
-    body: Any = None
-    query: Any = None
-    result: Any = None
-    status: int = 200
-    description: str = ""
-    media_type: str = "application/json"
-    further_errors: tuple[int, ...] = ()
-
-    @property
-    def path_variables(self) -> list[str]:
-        """Names of the variable parts of the path."""
-        return re.findall(r"{(\w+)}", self.path)
-
-    @property
-    def error_statuses(self) -> list[int]:
-        """Statuses of the errors that a request may cause."""
-        statuses = set(self.further_errors)
-        if self.path_variables:
-            statuses.add(404)
-        if self.body is not None:
-            statuses |= {400, 413, 422}
-        if self.query is not None:
-            statuses.add(422)
-        return sorted(statuses)
 
 
 def job_route(path: str, handler: Callable[..., Any], summary: str, **options: Any) -> Route:
@@ -144,8 +79,6 @@ async def show_catalogue(state: ServerState) -> dict[str, Any]:
 @cache
 def openapi_document() -> dict[str, Any]:
     """Return the OpenAPI document of this API."""
-    from scumble.gui.api.openapi import make_openapi
-
     return make_openapi(ROUTES)
 
 
