@@ -151,7 +151,10 @@ class MLSMOTE(BaseDistanceResampler, display_group="Add rows"):
         self.n_jobs = n_jobs
 
     def _fit_resample(self, features: Features, Y: sparse.csr_array) -> ResampleResult:
-        """Return all rows, then a synthetic row between each seed and one of its neighbours."""
+        """Return all rows, then a synthetic row between each seed and one of its neighbours.
+
+        Seed and neighbours vote on its labels and nominal values. Without seeds nothing is added.
+        """
         seeds = self._find_seeds(features, Y)
         if not len(seeds.rows):
             return ResampleResult(np.arange(Y.shape[0]), Y.copy())

@@ -397,8 +397,9 @@ def _merge_features(data: MultilabelDataset, test: MultilabelDataset) -> tuple[F
 def _merge_labels(data: MultilabelDataset, test: MultilabelDataset, caller: str) -> tuple[str, ...]:
     """Return the names of the labels of the training part, then those that only test rows have.
 
-    Warns of labels that one of the parts does not have; raises a DataError if the parts have no
-    label in common, or if a label of one part is a feature of the other.
+    The latter include only labels that a test row has. Warns of labels that one of the parts does
+    not have; raises a DataError if the parts have no label in common, or if a label of one part is
+    a feature of the other.
     """
     train_labels = set(data.labels)
     test_counts = dict(zip(test.labels, count_labels(test.Y), strict=True))

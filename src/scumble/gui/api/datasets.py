@@ -268,7 +268,10 @@ def _parse_label(text: str, dataset: OpenDataset) -> int:
 
 
 def _parse_label_indices(text: str | None, n_labels: int) -> list[int] | None:
-    """Return label indices that are separated by commas, or None if there is no text."""
+    """Return label indices that are separated by commas, or None if there is no text.
+
+    Raise a `RequestError` for other texts, for indices that do not exist, and for too many.
+    """
     if text is None:
         return None
     parts = [part for part in text.split(",") if part]

@@ -500,7 +500,10 @@ def expected_metric(
 def _make_curve(
     candidates: CandidateThresholds, rule: ThresholdRule, shared_recall: Array | None
 ) -> ThresholdCurve:
-    """Return the results of the candidates of a label that a rule may select."""
+    """Return the results of the candidates of a label that a rule may select.
+
+    The index ``selected`` of the curve is -1 if the rule is "fixed" or selects none of them.
+    """
     observed = expected_metric(candidates, rule, None)
     expected = expected_metric(candidates, rule, shared_recall)
     selected = -1 if rule.rule == "fixed" else _best_index(candidates, rule, expected)
