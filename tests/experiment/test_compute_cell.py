@@ -17,7 +17,7 @@ from scumble._core.errors import ParameterError
 from scumble.cli.experiment import _print_report, _RunMonitor
 from scumble.cli.main import main
 from scumble.evaluate import LabelCounts, cross_validate, evaluate, pooled_metrics
-from scumble.evaluate.statistics.stored_scores import score_table_from_cells
+from scumble.evaluate.statistics.score_table import score_table_from_cells
 from scumble.experiment import (
     Cell,
     Component,

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from scumble._core.processes import is_alive, machine_id, process_start_time
-from scumble.evaluate.statistics.stored_scores import score_table_from_cells
+from scumble.evaluate.statistics.score_table import score_table_from_cells
 from scumble.experiment import Component, Result, Store, StoreError
 from tests.results.toys import make_cells
 

@@ -100,9 +100,9 @@ def align_label_lists(Y: Any, predictions: Any) -> tuple[Any, Any]:
     """Return labels and predictions; convert label lists so that both have the same columns.
 
     Label lists become `NamedLabels`. The columns are those of ``Y``, or all names if both are label
-    lists. Both arguments are returned unchanged if ``Y`` has no names, if the predictions are no
-    label lists of names, or if names are predicted that cannot be columns: ``Y`` is not a list
-    either, or none of its names is predicted.
+    lists. Both arguments are returned unchanged if ``Y`` has no label names, if the
+    predictions are no label lists of names, or if a predicted name is unknown to ``Y`` and cannot
+    be added: ``Y`` is a matrix with fixed columns, or shares no name with the predictions.
     """
     names = get_label_names(Y)
     predicted_rows = label_lists(predictions)

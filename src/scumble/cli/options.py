@@ -239,9 +239,10 @@ class ReadOptions:
         return load_dataset(name, **self.reader_parameters())
 
     def load_test(self, name: str | None) -> MultilabelDataset | None:
-        """Return the test set; None without a name.
+        """Return the test set, a file or a public data set; None without a name.
 
-        All of its columns are read as they are, because the training set determines which are used.
+        It is read with the same options and ``keep=True``: inference leaves out or converts no
+        column, because the training set determines which are used.
         """
         if name is None:
             return None

@@ -49,7 +49,8 @@ class LabelFormat:
     def _to_lists(self, labels: sparse.csr_array, X: Any) -> Any:
         """Return a label list per row, all in a list, ndarray or Series.
 
-        A label list holds names of labels, or their indices if they have no names.
+        A label list holds names of labels, or their indices if they have no names. A pandas Series
+        gets the index of ``X``.
         """
         names = np.array(range(labels.shape[1]) if self.names is None else self.names, object)
         types = {"tuple": tuple, "set": set, "frozenset": frozenset}

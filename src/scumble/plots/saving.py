@@ -24,7 +24,7 @@ PLACEHOLDER_FONTS = ("Last Resort",)
 
 
 def save_plot(ax: Any, path: str | Path, *, dpi: int = 150) -> None:
-    """Save the figure of some axes to a file; if that fails, there is no file.
+    """Save the figure of some axes to a file; if that fails, an existing file is unchanged.
 
     Parameters
     ----------

@@ -227,7 +227,10 @@ def _role_and_reason(preview: ColumnPreview, feature: Feature) -> tuple[str, str
 
 
 def _are_flags(feature: Feature, values: Array) -> bool:
-    """Return whether all values of a feature are 0 or 1, or true or false; none is missing."""
+    """Return whether a feature holds only 0 and 1, or true and false.
+
+    The caller has checked that no value is missing.
+    """
     if feature.kind == "nominal":
         return {text.lower() for text in feature.categories} <= _FLAGS
     return feature.kind == "numeric" and bool(np.isin(values, (0.0, 1.0)).all())

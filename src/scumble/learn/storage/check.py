@@ -86,7 +86,7 @@ def _contents(part: Any) -> list[Any]:
 
 
 def _check_estimator(model: Any) -> None:
-    """Raise a ReadError unless the columns of an estimator, and what kernels read of it, fit.
+    """Raise a ReadError if arrays of a loaded estimator have inconsistent sizes, types or indices.
 
     ``model`` is an estimator of this package, or of a class derived from one.
     """

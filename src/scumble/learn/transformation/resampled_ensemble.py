@@ -159,7 +159,7 @@ class ResampledEnsemble(
     def _source_rows(self, resampler: Any) -> Array:
         """Return the indices of the input rows that the rows of a resampler's result come from.
 
-        Raise an error if the fitted resampler does not have this attribute.
+        Raise an error if the fitted resampler has no ``sample_indices_``.
         """
         if not hasattr(resampler, "sample_indices_"):
             raise ParameterError(
