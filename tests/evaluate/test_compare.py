@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import ttest_rel
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import scumble
 from scumble._core.errors import ParameterError, ParameterTypeError
@@ -155,6 +155,19 @@ def test_gains_are_those_of_the_label_tables(data):
         )
     gains = [row["gain"] for row in found.gains("rare")]
     assert gains == sorted(gains, reverse=True)
+
+
+def test_a_metric_of_scores_of_a_classifier_without_scores_is_an_error(data):
+    class Silent(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.n_labels_ = y.shape[1]
+            return self
+
+        def predict(self, X):
+            return np.ones((X.shape[0], self.n_labels_), int)
+
+    with pytest.raises(scumble.ScumbleError, match="one has no value of one_error"):
+        scumble.evaluate.compare(data, {"one": Silent()}, folds="1x2", metrics=["one_error"])
 
 
 def test_combinations_are_named_and_the_first_is_the_baseline(data):

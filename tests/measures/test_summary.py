@@ -232,6 +232,19 @@ def test_a_measure_can_be_registered_for_the_summary(share_without_labels):
     assert "0.5000" in text
 
 
+def test_a_measure_cannot_replace_a_field_of_the_summary():
+    @measure(level="dataset", in_summary=True)
+    def n_labels(Y):
+        """Return a number that is not the number of labels."""
+        return -1.0
+
+    try:
+        with pytest.raises(ParameterError, match="'n_labels' cannot be in the summary"):
+            characterize([[1, 0], [1, 1]])
+    finally:
+        unregister("measure", "n_labels")
+
+
 def test_a_measure_per_label_cannot_be_in_the_summary():
     def counts(Y):
         return np.asarray(Y).sum(axis=0)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scumble._core.arrays import Array
-from scumble._core.errors import ParameterError
+from scumble._core.errors import DataError, ParameterError
 from scumble._core.table_repr import RecordList, TableReprMixin, TableView
 from scumble.evaluate.metrics.counts import UndefinedPolicy
 from scumble.evaluate.metrics.label_groups import metric_sign, metric_title
@@ -95,11 +95,18 @@ class MethodResult(TableReprMixin):
         MethodResult
             The combined results.
         """
+        values = {}
+        for metric in metrics:
+            if any(metric not in fold.values for fold in folds):
+                raise DataError(
+                    f"compare: {name} has no value of {metric}. Expected a classifier with scores "
+                    "if the metric evaluates scores, and a store whose folds were evaluated after "
+                    "the metric was registered."
+                )
+            values[metric] = np.array([fold.values[metric] for fold in folds])
         return cls(
             name=name,
-            values={
-                metric: np.array([fold.values[metric] for fold in folds]) for metric in metrics
-            },
+            values=values,
             counts=tuple(fold.counts for fold in folds),
             seconds=float(np.mean([fold.seconds for fold in folds])),
             draws=folds[0].draws,

@@ -277,8 +277,19 @@ def _characterize_in_memory(data: Any, unseen: Unseen) -> Summary:
 
 
 def _other_measures() -> list[Measure]:
-    """Return the measures that were registered for the summary, besides its own fields."""
-    return [measure for measure in registered_objects("measure").values() if measure.in_summary]
+    """Return the measures that were registered for the summary, besides its own fields.
+
+    Raises a ParameterError if one has the name of a field of the summary.
+    """
+    measures = [measure for measure in registered_objects("measure").values() if measure.in_summary]
+    field_names = {summary_field.name for summary_field in fields(Summary)}
+    for measure in measures:
+        if measure.name in field_names:
+            raise ParameterError(
+                f"The measure {measure.name!r} cannot be in the summary, which has a field of this "
+                "name. Register it under another name."
+            )
+    return measures
 
 
 class LabelStatistics(NamedTuple):

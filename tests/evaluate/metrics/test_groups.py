@@ -214,8 +214,11 @@ def test_named_metrics_have_the_values_that_they_have_among_all():
     none = evaluate(Y, said, scores, metrics=(), **options)
     assert not none
     assert "auc" not in none.by_label
-    with pytest.raises(KeyError, match="was not computed"):
-        none["macro_f1"]
+    for name in ("macro_f1", "one_error"):
+        with pytest.raises(KeyError, match=f"{name} was not computed"):
+            none[name]
+    with pytest.raises(KeyError, match="one_error evaluates scores: give evaluate the scores"):
+        evaluate(Y, said, metrics=["macro_f1"])["one_error"]
     pooled = pooled_metrics([LabelCounts.of(full)])
     for name, value in pooled.items():
         found = pooled_metrics([LabelCounts.of(full)], metrics=[name])

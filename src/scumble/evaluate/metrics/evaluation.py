@@ -60,6 +60,8 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         Metrics per label: one value for every label.
     groups : mapping of str to ndarray of bool
         Masks of the groups of labels.
+    has_scores : bool, default=False
+        Whether scores were given, also if no requested metric evaluates them.
 
     Attributes
     ----------
@@ -84,8 +86,10 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
         values: Mapping[str, float],
         by_label: Mapping[str, Array],
         groups: Mapping[str, Array] | None = None,
+        has_scores: bool = False,
     ) -> None:
         self._values = dict(values)
+        self._has_scores = has_scores
         self.by_label: Mapping[str, Array] = MappingProxyType(dict(by_label))
         self.groups: Mapping[str, Array] = MappingProxyType(dict(groups or {}))
 
@@ -112,7 +116,7 @@ class Evaluation(TableReprMixin, Mapping[str, float]):
             is_given = "true_positives" in self.by_label
         else:
             argument = "scores"
-            is_given = "auc" in self.by_label
+            is_given = self._has_scores
         if is_given:
             return f"{name} was not computed: add it to the 'metrics' of evaluate"
         return f"{name} evaluates {metric.needs}: give evaluate the {argument}"
@@ -309,7 +313,7 @@ def evaluate(
             if rankings is not None:
                 selected = label_based_metrics("scores", requested, group=group)
                 values |= _group_ranking_metrics(rankings, mask & is_counted, selected, group=group)
-    return Evaluation(values, by_label, masks)
+    return Evaluation(values, by_label, masks, has_scores=scores is not None)
 
 
 def group_metrics(
@@ -521,6 +525,7 @@ def scorer(name: str | Sequence[str], **options: Any) -> Scorer:
     unknown = set(options) - {"undefined", "ties", "n_jobs"}
     if unknown:
         raise ParameterError(
-            f"scorer has no option {', '.join(sorted(unknown))!r}. Expected undefined or ties."
+            f"scorer has no option {', '.join(sorted(unknown))!r}. Expected undefined, ties "
+            "or n_jobs."
         )
     return Scorer(tuple(find_metric(metric_name) for metric_name in names), single, options)

@@ -576,7 +576,7 @@ class FoldRunner:
         and after them. ``n_threads`` is the maximum number of threads; None stands for all.
         """
         train_indices, test_indices = split
-        with PeakMemory() as memory:
+        with limit_threads(n_threads), PeakMemory() as memory:
             fold = run_seeded_fold(
                 self.data[train_indices],
                 self.data[test_indices],
