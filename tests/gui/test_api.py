@@ -681,7 +681,10 @@ def test_files_that_do_not_belong_together_are_refused(client):
     assert client.upload("empty.csv", b"").status_code == 422
 
 
-@pytest.mark.parametrize("body", [b"{", b"[1]", b"\xff", b'"a"', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"[1]", b"\xff", b'"a"', b"[" * 100_000, b'{"path": NaN}', b'{"path": -Infinity}'],
+)
 def test_bodies_that_are_no_objects_are_refused(client, body):
     assert client.post("/datasets", content=body).status_code == 400
 

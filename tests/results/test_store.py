@@ -160,6 +160,21 @@ def test_retry_makes_failed_cells_pending(path):
         assert store.counts() == {"pending": 2, "running": 0, "done": 0, "failed": 0}
 
 
+def test_scores_that_only_another_plan_asked_for_stay(path):
+    (cell,) = make_cells(1)
+    with Store(path) as store:
+        begin(store, [cell])
+        store.claim([cell.key])
+        first = Result({"f1": 0.5, "hits.f1": 0.75})
+        assert store.finish(cell.key, first, seconds=0, megabytes=None)
+        assert store.requeue_incomplete([cell.key], without_score="ignore.f1") == 1
+        store.claim([cell.key])
+        second = Result({"f1": 0.5, "ignore.f1": 0.25})
+        assert store.finish(cell.key, second, seconds=0, megabytes=None)
+        (row,) = store.cells()
+    assert row["scores"] == {"f1": 0.5, "hits.f1": 0.75, "ignore.f1": 0.25}
+
+
 def test_a_store_from_a_newer_version_is_refused_and_left_alone(path):
     Store(path).close()
     with sqlite3.connect(path) as other:

@@ -289,9 +289,10 @@ class Store(AbstractContextManager["Store"]):
             )
             if not is_claimed:
                 return False
-            cursor.execute("DELETE FROM scores WHERE key = ?", (key,))
+            # Scores that only another plan asked for stay: they were computed from the same data,
+            # versions and seeds, because these determine the key.
             rows = [(key, name, value) for name, value in scores.items()]
-            cursor.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
+            cursor.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?)", rows)
             if result.predictions is not None:
                 cursor.execute(
                     "INSERT OR REPLACE INTO predictions VALUES (?, ?)", (key, result.predictions)

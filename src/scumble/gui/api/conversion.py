@@ -88,12 +88,17 @@ def convert_body(body: bytes, record_type: type[Record]) -> Record:
     values: Any = {}
     if body:
         try:
-            values = json.loads(body)
+            values = json.loads(body, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             raise RequestError("The body is not JSON.", 400) from None
     if not isinstance(values, dict):
         raise RequestError("The body must be a JSON object.", 400)
     return _convert_record(values, record_type)
+
+
+def _refuse_constant(text: str) -> Any:
+    """Raise a ValueError for NaN and infinities, which Python reads but JSON does not have."""
+    raise ValueError(text)
 
 
 def convert_query(query: Mapping[str, str], record_type: type[Record]) -> Record:

@@ -19,7 +19,9 @@ def advise_on(
     from scumble.advice.advice_text import fill_python, fill_shell
 
     with interruptible():
-        advice = advise(packed.data, budget=budget, random_state=random_state).to_dict()
+        complete_or_partial = advise(packed.data, budget=budget, random_state=random_state)
+    # Outside of the block: a late request to stop must not lose the advice.
+    advice = complete_or_partial.to_dict()
     model_name = f"{Path(source).stem}.model"
     read_call = as_python_call(source, options)
     return {
