@@ -27,7 +27,13 @@ from typer.core import TyperCommand
 
 from scumble._core.errors import ParameterError
 from scumble.cli.console import ConsoleSettings, configure, redirect_to_stderr
-from scumble.cli.files import check_overwrites, list_file_arguments, parameter_title, prepare_pipes
+from scumble.cli.files import (
+    FileArgument,
+    check_overwrites,
+    list_file_arguments,
+    parameter_title,
+    prepare_pipes,
+)
 from scumble.cli.messages import suggest_option
 
 QuietOption = Annotated[
@@ -123,8 +129,7 @@ def flatten_options(function: Callable[..., None]) -> Callable[..., None]:
                 arguments[name] = _build_group(groups[name], values)
             else:
                 arguments[name] = values[name]
-        with prepare_pipes(files) as writes_stdout, redirect_to_stderr(writes_stdout):
-            function(**arguments)
+        _call_with_pipes(function, arguments, files)
 
     if out_parameter is not None:  # the argument may be missing, as --output replaces it
         flat_parameters["out"] = out_parameter.replace(default=None)
@@ -132,6 +137,14 @@ def flatten_options(function: Callable[..., None]) -> Callable[..., None]:
     flat_parameters["quiet"] = _keyword("quiet", QuietOption, default=False)
     run_command.__signature__ = Signature([*flat_parameters.values()])  # type: ignore[attr-defined]  # for Typer
     return run_command
+
+
+def _call_with_pipes(
+    function: Callable[..., None], arguments: Mapping[str, Any], files: list[FileArgument]
+) -> None:
+    """Call a command; it prints to standard error if it writes a file to standard output."""
+    with prepare_pipes(files) as writes_stdout, redirect_to_stderr(writes_stdout):
+        function(**arguments)
 
 
 def _flatten(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
