@@ -16,7 +16,7 @@ FAST_N_LANDMARKS = 500
 
 
 class RareLabelClassifier(ThresholdedClassifier, name="rare", display_group="For rare labels"):
-    """Classifier that predicts rare labels as reliably as frequent ones.
+    """Classifier for rare labels: a ranker with a decision threshold per label.
 
     Rows are scored by ridge regression, with one solution for all labels (``"fast"``), or by a
     blend of ridge regressions with different kernels and bagged trees (``"best"``). Every training
